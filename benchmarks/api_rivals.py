@@ -31,8 +31,8 @@ def flask_as_it_was(port: int) -> None:
 
     from flask import Flask, jsonify, request
 
-    from mason.operators.definition_folder import read_definitions
-    from mason.operators.definition_kind import OPERATORS
+    from mason.operators.registration.definition_folder import read_definitions
+    from mason.operators.registration.definition_kind import OPERATORS
     from mason.operators.runner import OperatorCall, respond, run_operator
     from mason.util.environment import MasonEnvironment
 
@@ -43,7 +43,7 @@ def flask_as_it_was(port: int) -> None:
     def get_table(table_name: str) -> object:
         read_definitions(EXAMPLES, [OPERATORS])  # as the original did: every definition, from its folder
         given = {"table_name": table_name, "database_name": request.args["database_name"]}
-        call = OperatorCall("table", "get", base=given)
+        call = OperatorCall(namespace="table", command="get", base=given)
         return jsonify(respond(lambda response: run_operator(MasonEnvironment.of(), call, response)).to_dict())
 
     app.run("127.0.0.1", port, threaded=False)

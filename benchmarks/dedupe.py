@@ -31,7 +31,9 @@ def measure(running: Script, folder: Path) -> Result:
     """Make the table and measure who dedupes it."""
     table = write_orders(folder, int(KEYS * running.scale))
     job = DedupeJob(
-        Location(str(table)), Location(str(folder / "mason")), options=DedupeOptions(("id",), ("updated",), "last")
+        path=Location(str(table)),
+        output=Location(str(folder / "mason")),
+        options=DedupeOptions(("id",), ("updated",), "last"),
     )
     mason = MasonJob(job.to_job())
     contestants = [

@@ -20,7 +20,7 @@ from benchmarks.measure import Comparison, Contestant, Output, Profile, Result, 
 from benchmarks.profiling import _profile
 from benchmarks.script import Script, script
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.plan import plan_explode
 from mason.pipeline.jobs.explode.run import run_explode
@@ -85,7 +85,7 @@ class MasonExplodes(Mason):
 
     def __init__(self, inputs: Path, output: Path) -> None:
         super().__init__(inputs, output)
-        self.explode = ExplodeJob(Location(str(inputs)), MAIN, Location(str(output)))
+        self.explode = ExplodeJob(path=Location(str(inputs)), name=MAIN, output=Location(str(output)))
         self.job = self.explode  # type: ignore[assignment]
 
 

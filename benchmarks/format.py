@@ -51,7 +51,7 @@ def measure(running: Script, folder: Path) -> Result:
     """Write the data and measure."""
     inputs = folder / "in"
     data.write_parquet_files(inputs, running.bytes(SIZE))
-    job = FormatJob(Location(str(inputs)), Location(str(folder / "mason")), FormatOptions("csv"))
+    job = FormatJob(Location(str(inputs)), Location(str(folder / "mason")), FormatOptions(format="csv"))
     mason = MasonJob(job.to_job())
     source = PARQUET.source.format(inputs)
     contestants = [

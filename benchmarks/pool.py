@@ -38,14 +38,15 @@ def main() -> None:
 
 def measure(running: Script) -> Result:
     """Run the call of an operator that is not Mason's own, which has a child for itself, again and again."""
+    from mason.api.server.execution import Execution
+    from mason.operators.catalogue import LiveCatalogue
+
     from benchmarks.measure import Comparison, Result, Runs
     from benchmarks.script import MASON
     from mason.api.processes.limits import CallLimits
     from mason.api.processes.pool import CallProcesses
     from mason.api.server.calls import Call
-    from mason.api.server.execution import Execution
     from mason.api.server.settings import ServerSettings
-    from mason.operators.catalogue import LiveCatalogue
     from mason.pipeline.driving.handover import Handover
     from mason.state.home import open_state
     from mason.state.models import Kind

@@ -39,7 +39,11 @@ def measure(running: Script, folder: Path) -> Result:
     """Make the tables and measure who answers."""
     tables = {"orders": str(write_orders(folder, int(KEYS * running.scale))), "customers": str(write_customers(folder))}
     mason = MasonJob(
-        QueryJob(STATEMENT, "shop", {name: TableRef(name, Location(path)) for name, path in tables.items()}).to_job()
+        QueryJob(
+            statement=STATEMENT,
+            database="shop",
+            tables={name: TableRef(name, Location(path)) for name, path in tables.items()},
+        ).to_job()
     )
     answers: dict[str, Any] = {}
 

@@ -24,7 +24,7 @@ from benchmarks.measure import Comparison, Contestant, Profile, Result, interlea
 from benchmarks.profiling import profile_call
 from benchmarks.script import Script, script
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
@@ -50,7 +50,7 @@ def measure(running: Script, folder: Path) -> Result:
     """Make the table and measure who summarizes it."""
     table = write_table(folder, int(ROWS * running.scale))
     files = f"read_parquet('{table}/*.parquet')"
-    mason = MasonJob(SummaryJob(Location(str(table))).to_job())
+    mason = MasonJob(SummaryJob(path=Location(str(table))).to_job())
     contestants = [duckdb_summarize(files), duckdb_by_hand(files), mason.contestant()]
     plain, by_hand, ours = interleaved(contestants, running.rounds)
     mason.close()
@@ -227,7 +227,7 @@ def _text(value: object) -> str:
 
 def profile(table: Path) -> Profile:
     """Return the profile of a whole summary whose tasks run in this process."""
-    work = SummaryWork.plan(SummaryJob(Location(str(table))).to_job())
+    work = SummaryWork.plan(SummaryJob(path=Location(str(table))).to_job())
     return profile_call("all tasks in one process", lambda: work.run(InProcessRunner(), "profile", lambda *_: None))
 
 

@@ -16,12 +16,12 @@ from benchmarks.measure import Comparison, Contestant, Result, Runs, interleaved
 from benchmarks.profiling import profile_call
 from benchmarks.rivals import RIVALS, rival_environment
 from benchmarks.script import Script, script
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.definition.registration import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 
@@ -144,7 +144,7 @@ def _fan_out(shape: Shape) -> Contestant:
 
 def _run(shape: Shape, limit: int = 0) -> None:
     """Run a workflow as the command does: found, checked as a whole, run, every step recorded."""
-    said = workflow_calls.run(MasonEnvironment.of(), WorkflowCall(f"demo:{shape.name}"), limit=limit)
+    said = workflow_calls.run(MasonEnvironment.of(), WorkflowCall(name=f"demo:{shape.name}"), limit=limit)
     statuses = said.response.data[-1]["Statuses"] if said.response.data else {}
     if said.response.errors or len(statuses) != len(shape.steps):
         raise RuntimeError(f"{shape.name}: {said.response.errors}")

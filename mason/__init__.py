@@ -25,7 +25,7 @@ def connect(
         ca_file: a file of certificates to trust, for a server with one of its own.
 
     Raises:
-        BadInput: that is no address.
+        BadInput: that is not an address.
         MissingDependency: a server takes the package httpx.
     """
     from mason.connection.connect import open_connection  # who does not connect does not pay for it

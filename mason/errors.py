@@ -42,11 +42,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 
 class MasonError(Exception):
-    """Something went wrong that the user should read about; `hint` says what to do next."""
+    """Raised when something went wrong that the user should read about; `hint` says what to do next. 500 · exit 1"""
 
     status = 500
     exit_code = 1
@@ -63,13 +63,13 @@ class MasonError(Exception):
 
 
 class BadInput(MasonError):
-    """400 · exit 1"""
+    """Raised when what somebody gave is wrong. 400 · exit 1"""
 
     status = 400
 
 
 class Problems(BadInput):
-    """Several problems found in one go: all are shown, none hides another."""
+    """Raised when several problems were found in one go: all are shown, none hides another. 400 · exit 1"""
 
     def __init__(self, problems: Iterable[object], hint: str = "") -> None:
         self._messages = (*(str(problem) for problem in problems), *([hint] if hint else ()))
@@ -81,41 +81,41 @@ class Problems(BadInput):
 
 
 class InvalidParameters(Problems):
-    """400 · exit 1"""
+    """Raised when the parameters of a call are wrong. 400 · exit 1"""
 
 
 class InvalidConfiguration(Problems):
-    """400 · exit 1"""
+    """Raised when a configuration or setting is wrong. 400 · exit 1"""
 
 
 class InvalidDefinition(Problems):
-    """400 · exit 1"""
+    """Raised when a definition of an operator or workflow is wrong. 400 · exit 1"""
 
 
 class BadPath(BadInput):
-    """400 · exit 1"""
+    """Raised when a text names no place in the storage. 400 · exit 1"""
 
 
 class Unauthorized(MasonError):
-    """401 · exit 1"""
+    """Raised when a caller has no valid token. 401 · exit 1"""
 
     status = 401
 
 
 class Forbidden(MasonError):
-    """403 · exit 1"""
+    """Raised when a caller may not do what they ask for. 403 · exit 1"""
 
     status = 403
 
 
 class NotFound(MasonError):
-    """404 · exit 1"""
+    """Raised when what is asked for does not exist. 404 · exit 1"""
 
     status = 404
 
 
 class ConfigurationNotFound(NotFound):
-    """404 · exit 1"""
+    """Raised when no configuration has the id. 404 · exit 1"""
 
     def __init__(self, config_id: str, known: Sequence[str]) -> None:
         listed = f"There are: {', '.join(known)}."
@@ -123,128 +123,128 @@ class ConfigurationNotFound(NotFound):
 
 
 class OperatorNotFound(NotFound):
-    """404 · exit 1"""
+    """Raised when no operator is registered under the name. 404 · exit 1"""
 
 
 class DatabaseNotFound(NotFound):
-    """404 · exit 1"""
+    """Raised when a metastore has no such database. 404 · exit 1"""
 
     def __init__(self, database: str, near: Sequence[str] = ()) -> None:
         super().__init__(f'Database "{database}" not found.', hint=did_you_mean(database, near))
 
 
 class TableNotFound(NotFound):
-    """404 · exit 1"""
+    """Raised when a database has no such table. 404 · exit 1"""
 
     def __init__(self, database: str, table: str, near: Sequence[str] = ()) -> None:
         super().__init__(f'Table "{table}" not found in database "{database}".', hint=did_you_mean(table, near))
 
 
 class PathNotFound(NotFound):
-    """404 · exit 1"""
+    """Raised when nothing lies at a path. 404 · exit 1"""
 
     def __init__(self, path: str, *, hint: str = "") -> None:
         super().__init__(f'Path "{path}" not found.', hint=hint)
 
 
 class Conflict(MasonError):
-    """409 · exit 1"""
+    """Raised when the state of something does not allow what is asked. 409 · exit 1"""
 
     status = 409
 
 
 class AlreadyExists(Conflict):
-    """409 · exit 1"""
+    """Raised when something of that name is already there. 409 · exit 1"""
 
 
 class AlreadyRegistered(Conflict, Problems):
-    """409 · exit 1"""
+    """Raised when a name is already registered for something else. 409 · exit 1"""
 
 
 class PlanDiffers(Conflict, Problems):
-    """409 · exit 1"""
+    """Raised when what would be done is no longer what was planned. 409 · exit 1"""
 
 
 class NotEmpty(Conflict):
-    """409 · exit 1"""
+    """Raised when something must be empty and is not. 409 · exit 1"""
 
 
 class TooLarge(MasonError):
-    """413 · exit 1"""
+    """Raised when what was sent or asked for is larger than allowed. 413 · exit 1"""
 
     status = 413
 
 
 class WrongMediaType(MasonError):
-    """415 · exit 1"""
+    """Raised when a body is in no format that is understood. 415 · exit 1"""
 
     status = 415
 
 
 class TooMany(MasonError):
-    """429 · exit 1 · try again in a moment"""
+    """Raised when there are too many requests or jobs at the moment. 429 · exit 1 · try again in a moment"""
 
     status = 429
     retry_after = 1
 
 
 class Unprocessable(MasonError):
-    """422 · exit 1"""
+    """Raised when what was given is well-formed and cannot be carried out. 422 · exit 1"""
 
     status = 422
 
 
 class UnreadableFile(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a file is damaged or is not in the format that it should be in. 422 · exit 1"""
 
     def __init__(self, path: str, reason: str, *, hint: str = "") -> None:
         super().__init__(f"{path}: {reason}", hint=hint)
 
 
 class NoData(Unprocessable):
-    """422 · exit 1"""
+    """Raised when there are no files, or no rows in them. 422 · exit 1"""
 
 
 class ChecksFailed(Unprocessable, Problems):
-    """422 · exit 1"""
+    """Raised when rows of a table fail checks that must hold. 422 · exit 1"""
 
 
 class UnsupportedConfiguration(Unprocessable):
-    """422 · exit 1"""
+    """Raised when an operator does not support the clients of a configuration. 422 · exit 1"""
 
 
 class Interrupted(MasonError):
-    """499 · exit 130"""
+    """Raised when somebody cancelled or interrupted the work. 499 · exit 130"""
 
     status = 499
     exit_code = 130
 
 
 class Unsupported(MasonError):
-    """501 · exit 1"""
+    """Raised when a technology or engine cannot do what is asked. 501 · exit 1"""
 
     status = 501
 
 
 class BrokenPlugin(Unsupported):
-    """501 · exit 1 · raised when what a package declares in an entry-point group of Mason cannot be used"""
+    """Raised when what a package declares in an entry-point group of Mason cannot be used. 501 · exit 1"""
 
 
 class RoleNotFilled(Unsupported):
-    """501 · exit 1"""
+    """Raised when a configuration fills a role with no client and the operator needs one. 501 · exit 1"""
 
 
 class MissingDependency(Unsupported):
-    """501 · exit 1"""
+    """Raised when a package that is needed is not installed. 501 · exit 1"""
 
 
 class ClientFailed(MasonError):
-    """502 · exit 1"""
+    """Raised when a technology behind a client failed. 502 · exit 1"""
 
     status = 502
 
 
 class StateFailed(MasonError):
-    """503 · exit 1"""
+    """Raised when Mason's own state cannot be read or written. 503 · exit 1"""
 
     status = 503

@@ -27,12 +27,12 @@ from schemathesis.engine import events, from_schema
 from schemathesis.hooks import unregister
 
 from mason.configurations.saved import read_configurations, save_configurations
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.definition.registration import WORKFLOWS
 
 TOKEN = "for-the-fuzzer"
 _PHASES = ("coverage", "fuzzing")

@@ -10,7 +10,7 @@ from mason.operators.operator_response import OperatorResponse
 from mason.service.reply import reply_with
 from mason.service.service import Service
 from mason.util.environment import MasonEnvironment
-from mason.workflows.resume import Choice
+from mason.workflows.runs.resume import Choice
 from mason.workflows.workflow_calls import WorkflowCall
 
 

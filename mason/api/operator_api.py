@@ -32,4 +32,4 @@ def get(namespace: str, command: str, /, *bodies: dict[str, Any], **parameters: 
     A request body is a mapping of parameters; what stands in the path or the query overrides it.
     """
     base = {name: value for given in (*bodies, parameters) for name, value in given.items()}
-    return RUNNER.get()(OperatorCall(namespace, command, base=base, base_name="the request"))
+    return RUNNER.get()(OperatorCall(namespace=namespace, command=command, base=base, base_name="the request"))

@@ -72,14 +72,14 @@ def commands_in_the_way() -> Sequence[BrokenPlugin]:
 
 def _own_commands() -> dict[str, CommandModule]:
     names = [name.removesuffix(".py") for name in os.listdir(_CLI) if name.endswith(".py")]  # noqa: PTH208
-    told = {name: _read_command(f"{_CLI}/{name}.py", "command") for name in names}
-    return {name: _own(name, f"mason.cli.{name}", *each) for name, each in told.items() if each}
+    readings = {name: _read_command(f"{_CLI}/{name}.py", "command") for name in names}
+    return {name: _own(name, f"mason.cli.{name}", *each) for name, each in readings.items() if each}
 
 
 def _client_commands() -> dict[str, CommandModule]:
     clients = os.listdir(_CLIENTS)  # noqa: PTH208
-    told = {name: _read_command(f"{_CLIENTS}/{name}/command.py", "command") for name in clients}
-    found = {name: each for name, each in told.items() if each}
+    readings = {name: _read_command(f"{_CLIENTS}/{name}/command.py", "command") for name in clients}
+    found = {name: each for name, each in readings.items() if each}
     return {
         (word := name.replace("_", "-")): _own(word, f"mason.clients.{name}.command", *each)
         for name, each in found.items()
@@ -95,8 +95,8 @@ def _load_command(points: Sequence[EntryPoint]) -> CommandModule:
         packages = ", ".join(each.distribution for each in points)
         return CommandModule(points, f"Declared by several packages: {packages}.")
     file = points[0].source()
-    told = _read_command(file, points[0].value.partition(":")[2]) if file else None
-    return CommandModule(points, *(told or (f"Comes with the package {points[0].distribution}.", False)))
+    reading = _read_command(file, points[0].value.partition(":")[2]) if file else None
+    return CommandModule(points, *(reading or (f"Comes with the package {points[0].distribution}.", False)))
 
 
 def _read_command(file: str | Path, name: str) -> tuple[str, bool] | None:

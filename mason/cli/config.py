@@ -6,7 +6,7 @@ import os
 
 import click
 
-from mason.cli import completion_sources
+from mason.cli import completion
 from mason.cli.options import log_level, resolve_given_path
 from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
 from mason.util.dotenv import env_files, read_env_files
@@ -33,7 +33,7 @@ class WithRoles(click.Command):
     "--set-current",
     metavar="ID",
     help="Make a saved configuration the current one.",
-    shell_complete=completion_sources.config_ids,
+    shell_complete=completion.config_ids,
 )
 @log_level
 def command(path: str | None, set_current: str | None) -> int:
@@ -53,7 +53,7 @@ def command(path: str | None, set_current: str | None) -> int:
 
 def _save(env: MasonEnvironment, path: str) -> bool:
     from mason.configurations.saved import read_configurations, save_configurations
-    from mason.operators.registry import list_registered
+    from mason.operators.registration.registry import list_registered
     from mason.operators.use_warnings import warnings_of_saving
     from mason.state.home import make_home, read_state
 
@@ -62,10 +62,11 @@ def _save(env: MasonEnvironment, path: str) -> bool:
         tell_error(problem)
     if reading.valid:
         for name, folder in make_home(env):
-            tell_banner(f"Creating {name} at {env.shown(folder)}/")
+            tell_banner(f"Creating {name} at {env.shorten_home(folder)}/")
         current = save_configurations(env, reading.valid)
+        saved_in = env.shorten_home(env.config_home)
         for file, configuration in reading.valid:
-            tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {env.shown(env.config_home)}/")
+            tell(f"Valid Configuration. Saving config {configuration.id} at {file} to {saved_in}/")
         registered = list_registered(read_state(env))
         for _, configuration in reading.valid:
             for warning in warnings_of_saving(configuration, registered):
@@ -83,8 +84,8 @@ def _show(env: MasonEnvironment) -> None:
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
-        shown = list(configuration.shown(variables)) or [("", "", {})]
-        for number, (role, client, values) in enumerate(shown):
+        lines = list(configuration.describe_roles(variables)) or [("", "", {})]
+        for number, (role, client, values) in enumerate(lines):
             rows.append([label if number == 0 else "", role, client, str(dict(values))])
     show_banner("Configurations")
     show_table(["Config ID", "Engine", "Client", "Configuration"], rows)

@@ -27,16 +27,16 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
     One line for each thing, with what to do about it where something is wrong; the exit code is 1 then.
     """
     from mason.cli.commands import commands_in_the_way
-    from mason.operators.diagnosis import Finding, Verdict, diagnose
+    from mason.operators.diagnosis import Finding, FindingStatus, diagnose
 
     words = {
-        Verdict.FINE: colour_text("ok   ", "green", sys.stdout),
-        Verdict.LATER: colour_text("note ", "yellow", sys.stdout),
-        Verdict.WRONG: colour_text("WRONG", "red", sys.stdout),
+        FindingStatus.FINE: colour_text("ok   ", "green", sys.stdout),
+        FindingStatus.LATER: colour_text("note ", "yellow", sys.stdout),
+        FindingStatus.WRONG: colour_text("WRONG", "red", sys.stdout),
     }
     healthy = True
-    plugins = [Finding("Plug-ins", Verdict.WRONG, str(error)) for error in commands_in_the_way()]
+    plugins = [Finding("Plug-ins", FindingStatus.WRONG, str(error)) for error in commands_in_the_way()]
     for finding in chain(diagnose(MasonEnvironment.of(), config_id or "", paths), plugins):
         show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
-        healthy = healthy and finding.verdict is not Verdict.WRONG
+        healthy = healthy and finding.verdict is not FindingStatus.WRONG
     return 0 if healthy else 1

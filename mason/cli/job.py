@@ -102,15 +102,15 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     from mason.service.service import Service
 
     service = Service(MasonEnvironment.of())
-    shown: list[str] = []
+    printed: list[str] = []
     while True:
         if follow and service.repeat_lost_job(job_id):
             tell(_IS_REPEATED)
         job = service.get_job(job_id, config_id or "", Response())
         lines: Sequence[str] = job.details.get("Log", ())
-        for line in _new_lines(shown, lines):
+        for line in _new_lines(printed, lines):
             show(line)
-        shown = list(lines) or shown
+        printed = list(lines) or printed
         if not follow or job.status.is_final:
             break
         time.sleep(_LOOK_SECONDS)

@@ -36,7 +36,7 @@ class LazyCommands(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if args and args[0] not in find_commands() and not args[0].startswith("-"):
-            from mason.util.nearest import did_you_mean
+            from mason.util.names import did_you_mean
 
             ctx.fail(f'There is no command "{args[0]}". {did_you_mean(args[0], self.list_commands(ctx))}'.rstrip())
         return super().resolve_command(ctx, args)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli import completion_sources
+from mason.cli import completion
 from mason.cli.options import config_id, log_level, resolve_given_path
 from mason.cli.output import (
     show,
@@ -32,15 +32,15 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 
 
 @click.command(name="operator", add_help_option=False)
-@click.argument("namespace", required=False, shell_complete=completion_sources.namespaces)
-@click.argument("operator", required=False, metavar="[COMMAND]", shell_complete=completion_sources.commands)
+@click.argument("namespace", required=False, shell_complete=completion.namespaces)
+@click.argument("operator", required=False, metavar="[COMMAND]", shell_complete=completion.commands)
 @click.option(
     "-p",
     "--parameters",
     multiple=True,
     metavar="NAME:VALUE,…",
     help="Parameters; can be repeated.",
-    shell_complete=completion_sources.parameters,
+    shell_complete=completion.parameters,
 )
 @click.option(
     "-f",
@@ -127,7 +127,7 @@ def _is_operator(word: str, *, wants_run: bool) -> bool:
         return False
     if wants_run or not operators:
         return wants_run
-    from mason.util.nearest import did_you_mean
+    from mason.util.names import did_you_mean
 
     known = sorted({each.name.namespace or each.name.command for each in operators})
     hint = did_you_mean(word, known) or f"There are: {', '.join(known)}."
@@ -141,7 +141,7 @@ def _find(namespace: str, command: str, digest: str) -> Registration:
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registry import where_examples_are
+    from mason.operators.registration.registry import where_examples_are
     from mason.service.service import Service
     from mason.state.models import Kind
 
@@ -151,7 +151,7 @@ def _list(namespace: str) -> int:
         show(_NONE_REGISTERED)
         tell(where_examples_are(Kind.OPERATOR))
         return 0
-    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shown(env.operator_home)}/")
+    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shorten_home(env.operator_home)}/")
     show("")
     rows = [
         [
@@ -244,7 +244,15 @@ def _run(
             for file in parameter_files
             for name, value in read_parameter_file(resolve_given_path(file)).items()
         }
-        call = OperatorCall(namespace, command, digest, given, base, config_id or "", ", ".join(parameter_files))
+        call = OperatorCall(
+            namespace=namespace,
+            command=command,
+            digest=digest,
+            given=given,
+            base=base,
+            config_id=config_id or "",
+            base_name=", ".join(parameter_files),
+        )
         service = Service(MasonEnvironment.of())
         verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator
         return verb(call, response)

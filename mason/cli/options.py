@@ -6,7 +6,7 @@ from pathlib import Path
 
 import click
 
-from mason.cli import completion_sources
+from mason.cli import completion
 from mason.cli.output import LEVELS, choose_level
 from mason.util.packaged import find_example
 
@@ -33,7 +33,7 @@ config_id = click.option(
     "config_id",
     metavar="ID",
     help="The configuration to use for this call.",
-    shell_complete=completion_sources.config_ids,
+    shell_complete=completion.config_ids,
 )
 
 

@@ -11,8 +11,8 @@ from typing import IO, TYPE_CHECKING, Any, Protocol, runtime_checkable
 from mason.util.text_table import table_lines
 
 if TYPE_CHECKING:
-    from mason.cli.progress_bar import ProgressBar
-    from mason.cli.step_table import StepTable
+    from mason.cli.views.progress_bar import ProgressBar
+    from mason.cli.views.step_table import StepTable
     from mason.service.reply import Reply
 
 LEVELS = ("trace", "debug", "info", "warning", "error", "fatal")
@@ -35,7 +35,7 @@ def show(text: str) -> None:
 
 def tell(text: str, level: str = "info") -> None:
     """Print what a person should know besides, if they want to know that much."""
-    if _is_told(level):
+    if _is_wanted(level):
         if _bar:
             _bar.clear()
         print(text, file=sys.stderr)
@@ -62,7 +62,7 @@ def read_log_level() -> str:
     return _chosen_level
 
 
-def _is_told(level: str) -> bool:
+def _is_wanted(level: str) -> bool:
     return LEVELS.index(level) >= LEVELS.index(_chosen_level)
 
 
@@ -86,14 +86,14 @@ def show_reply(reply: Reply, title: str = "") -> int:
 def stdout_kept_clean() -> Iterator[None]:
     """Send to stderr whatever other code prints meanwhile, a child process or a library in C included."""
     sys.stdout.flush()
-    kept = os.dup(1)
+    original = os.dup(1)
     os.dup2(2, 1)
     try:
         yield
     finally:
         sys.stdout.flush()
-        os.dup2(kept, 1)
-        os.close(kept)
+        os.dup2(original, 1)
+        os.close(original)
 
 
 def tell_banner(text: str) -> None:
@@ -135,9 +135,9 @@ def terminal_width(stream: IO[str]) -> int | None:
     """Return the width of the terminal that a stream writes to, or None when it is not one."""
     if not stream.isatty():
         return None
-    told = os.environ.get("COLUMNS", "")
-    if told.isdecimal() and int(told):
-        return int(told)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdecimal() and int(columns):
+        return int(columns)
     # Not shutil's: it asks stdout, which may go to a file while this stream does not.
     return os.get_terminal_size(stream.fileno()).columns or _USUAL_WIDTH
 
@@ -153,10 +153,10 @@ def start_logging(table: type[StepTable] | None = None) -> None:
     """Tell what the program logs, too; how far a job is, as a bar where one can be drawn, or steps as a table."""
     import logging
 
-    from mason.cli.progress_bar import ProgressBar, can_draw
+    from mason.cli.views.progress_bar import ProgressBar, can_draw
 
     global _bar  # one process has one stderr
-    _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_told("info") else None
+    _bar = (table or ProgressBar)(sys.stderr) if can_draw(sys.stderr) and _is_wanted("info") else None
 
     class Teller(logging.Handler):
         """Tells each message, with a word for what is not plain information."""

@@ -13,7 +13,7 @@ from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.state.models import NewRegistration
-    from mason.util.problems import Problem
+    from mason.util.yaml_file import Problem
 
 
 @click.command(name="register")
@@ -26,14 +26,13 @@ def command(path: str, force: bool) -> int:
     Every operator.yaml and workflow.yaml below PATH is checked, its code without being run, and all are registered in
     one step, or none is.
     """
-    from mason.operators.definition_folder import read_definitions
-    from mason.operators.definition_kind import OPERATORS
-    from mason.operators.registry import register
+    from mason.operators.registration.definition_folder import read_definitions
+    from mason.operators.registration.definition_kind import OPERATORS
+    from mason.operators.registration.registry import register
     from mason.operators.use_warnings import unknown_clients
     from mason.state.home import make_home, open_state, read_state
     from mason.state.models import Kind, Outcome
-    from mason.workflows.definition_kind import WORKFLOWS
-    from mason.workflows.unknown_steps import unknown_steps
+    from mason.workflows.definition.registration import WORKFLOWS, unknown_steps
 
     env = MasonEnvironment.of()
     reading = read_definitions(resolve_given_path(path), [OPERATORS, WORKFLOWS])
@@ -44,12 +43,12 @@ def command(path: str, force: bool) -> int:
         tell_error("Nothing was registered.")
         return 1
     for name, folder in make_home(env):
-        tell_banner(f"Creating {name} at {env.shown(folder)}/")
+        tell_banner(f"Creating {name} at {env.shorten_home(folder)}/")
     outcomes = register(env, open_state(env), reading.valid, replace=force)
     for each, outcome in zip(reading.valid, outcomes, strict=True):
         new = each.registration
         home = env.operator_home if new.name.kind is Kind.OPERATOR else env.workflow_home
-        place = "/".join(part for part in (env.shown(home), new.name.namespace, new.name.command) if part)
+        place = "/".join(part for part in (env.shorten_home(home), new.name.namespace, new.name.command) if part)
         verb = {Outcome.ADDED: "Registering", Outcome.REPLACED: "Replacing by", Outcome.UNCHANGED: "Unchanged:"}[
             outcome
         ]
@@ -66,7 +65,7 @@ def command(path: str, force: bool) -> int:
 
 def _wrong_in_api(new: NewRegistration) -> Sequence[Problem]:
     """Return what is wrong with the part of an operator that is for the API alone: everything else works without it."""
-    from mason.api.server.fragments import read_fragment
+    from mason.api.server.specification.fragments import read_fragment
     from mason.operators.operator_spec import OperatorSpec
     from mason.state.models import Kind
 

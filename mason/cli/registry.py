@@ -49,7 +49,7 @@ def diff(name: str, old: str, new: str | None, workflow: bool) -> None:
     """Shows what changed in NAME from the digest OLD to the digest NEW (the current one by default)."""
     from difflib import unified_diff
 
-    from mason.operators.registry import find_version
+    from mason.operators.registration.registry import find_version
     from mason.state.home import read_state
 
     store, parsed = read_state(MasonEnvironment.of()), _name(name, workflow)
@@ -72,7 +72,7 @@ def diff(name: str, old: str, new: str | None, workflow: bool) -> None:
 @_workflow
 def use(name: str, digest: str, workflow: bool) -> None:
     """Makes the version DIGEST of NAME the current one."""
-    from mason.operators.registry import find_version, make_current
+    from mason.operators.registration.registry import find_version, make_current
     from mason.state.home import open_state
 
     env = MasonEnvironment.of()
@@ -87,7 +87,7 @@ def use(name: str, digest: str, workflow: bool) -> None:
 @_workflow
 def remove(name: str, workflow: bool) -> None:
     """Forgets NAME and all its versions."""
-    from mason.operators.registry import remove as forget
+    from mason.operators.registration.registry import remove as forget
     from mason.state.home import open_state
 
     env = MasonEnvironment.of()

@@ -93,9 +93,9 @@ def command(
 
     read_once(MasonEnvironment.of().home)
     settings = ServerSettings(
-        host,
-        port,
-        workers,
+        host=host,
+        port=port,
+        workers=workers,
         parallel_jobs=jobs,
         queued_jobs=queue,
         hosts=tuple(name.lower() for name in hosts),

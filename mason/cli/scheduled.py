@@ -22,7 +22,7 @@ def command() -> None:
 @log_level
 def run(schedule: str, json_log: bool) -> int:
     """Runs what the local scheduler claimed of a schedule."""
-    from mason.workflows.scheduled import run_due
+    from mason.workflows.schedules.scheduled import run_due
 
     if json_log:
         from mason.api.server.json_log import start_logging as start_json_log
@@ -44,8 +44,8 @@ def run(schedule: str, json_log: bool) -> int:
 @log_level
 def step(schedule: str, step: str, scheduler: str, scheduler_run: str, attempt: int) -> int:
     """Runs a step of a run that a scheduler elsewhere drives; the exit code says how it ended."""
-    from mason.workflows.outside_runs import OutsideRun
-    from mason.workflows.scheduled import run_step
+    from mason.workflows.runs.outside_runs import OutsideRun
+    from mason.workflows.schedules.scheduled import run_step
 
     start_logging()
     with stdout_kept_clean():
@@ -59,8 +59,8 @@ def step(schedule: str, step: str, scheduler: str, scheduler_run: str, attempt: 
 @log_level
 def verdict(schedule: str, scheduler: str, scheduler_run: str) -> int:
     """Says how a run ended that a scheduler elsewhere drives."""
-    from mason.workflows.outside_runs import OutsideRun
-    from mason.workflows.scheduled import judge_run
+    from mason.workflows.runs.outside_runs import OutsideRun
+    from mason.workflows.schedules.scheduled import judge_run
 
     start_logging()
     return _answer(judge_run(MasonEnvironment.of(), OutsideRun(scheduler, schedule, scheduler_run)))

@@ -33,12 +33,12 @@ def copy() -> None:
             hint="Name a database: `state: postgresql://…` in settings.yaml, or MASON_STATE.",
         )
     if not env.state_file.exists():
-        raise NotFound(f"There is no {env.shown(env.state_file)} to copy.")
+        raise NotFound(f"There is no {env.shorten_home(env.state_file)} to copy.")
     target = open_state(env)
     assert isinstance(target, SqlStore)
     counts = copy_state(SqliteStore(env.state_file), target)
-    told = ", ".join(f"{number:,} {table}" for table, number in counts.items())
-    tell(f"Copied {env.shown(env.state_file)} to {target.describe()}: {told}.")
+    amounts = ", ".join(f"{number:,} {table}" for table, number in counts.items())
+    tell(f"Copied {env.shorten_home(env.state_file)} to {target.describe()}: {amounts}.")
 
 
 @command.command()
@@ -49,7 +49,7 @@ def prune(older_than: str | None) -> None:
     How long that is `retention` in settings.yaml says, or MASON_RETENTION; --older-than wins.
     """
     from mason.state.home import open_state
-    from mason.util.durations import HOW, read_duration
+    from mason.util.words import DURATION_HOW, read_duration
     from mason.workflows.retention import prune as prune_state
     from mason.workflows.retention import retention_of
 
@@ -57,7 +57,7 @@ def prune(older_than: str | None) -> None:
     if older_than is not None:
         keep = read_duration(older_than)
         if keep is None:
-            raise BadInput(f'"{older_than}" is no time that something can be kept.', hint=HOW)
+            raise BadInput(f'"{older_than}" is not a time that something can be kept.', hint=DURATION_HOW)
     else:
         keep = retention_of(env)
     if keep is None:

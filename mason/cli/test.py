@@ -13,7 +13,7 @@ from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.operators.operator_tests.offers import Offer
-    from mason.operators.operator_tests.testing import Verdict
+    from mason.operators.operator_tests.testing import CaseResult
 
 
 @click.command(name="test")
@@ -61,7 +61,7 @@ def _choose_offers(offers: list[Offer], on: tuple[str, ...], require: tuple[str,
     return only(offers, (*on, *require)) if on else offers
 
 
-def _tell(verdict: Verdict) -> None:
+def _tell(verdict: CaseResult) -> None:
     word = colour_text("ok  ", "green", sys.stderr) if verdict.passed else colour_text("FAIL", "red", sys.stderr)
     took = f"  {verdict.seconds:.2f} s" if verdict.seconds else ""
     tell(f"{word}  {verdict.operator}  {verdict.case.name}  ({verdict.place}){took}")

@@ -11,10 +11,9 @@ import click
 
 from mason.cli.output import show, show_table, tell, tell_warning
 from mason.errors import BadInput, ConfigurationNotFound
-from mason.util.durations import HOW, read_duration
 from mason.util.environment import MasonEnvironment
-from mason.util.names import CONFIG_ID_RULE, is_config_id
-from mason.util.nearest import did_you_mean
+from mason.util.names import CONFIG_ID_RULE, did_you_mean, is_config_id
+from mason.util.words import DURATION_HOW, read_duration
 
 if TYPE_CHECKING:
     from mason.state.store import StateStore
@@ -106,7 +105,7 @@ def revoke(name: str) -> None:
 def _useless_limits(store: StateStore, operators: Sequence[str], configurations: Sequence[str]) -> Iterator[str]:
     """Yield which of the things that a token is for are not there; they may be one day, as all may at the beginning."""
     from mason.configurations.saved import find_configuration
-    from mason.operators.registry import list_operators
+    from mason.operators.registration.registry import list_operators
 
     names = [str(each.name) for each in list_operators(store)]
     for pattern in operators:
@@ -122,5 +121,5 @@ def _useless_limits(store: StateStore, operators: Sequence[str], configurations:
 def _lifetime(text: str) -> timedelta:
     lifetime = read_duration(text)
     if lifetime is None:
-        raise BadInput(f'"{text}" is no time that a token can last.', hint=HOW)
+        raise BadInput(f'"{text}" is not a time that a token can last.', hint=DURATION_HOW)
     return lifetime

@@ -1,11 +1,12 @@
-"""`mason workflow`."""
+"""`mason workflow`, and which of its flags go together: what is asked for is done or refused, never left out."""
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
+from itertools import combinations
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -22,13 +23,74 @@ from mason.cli.output import (
     tell,
     terminal_width,
 )
-from mason.cli.workflow_flags import check_flags
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.workflows.workflow_calls import WorkflowCall
+
+_DOINGS = {
+    "scheduler": "--scheduler",
+    "runs": "--runs",
+    "shown_run": "--show",
+    "draw": "--draw",
+    "resumed_run": "--resume",
+    "saved_plan": "--save",
+    "deploy": "--deploy",
+    "run_now": "--run",
+}
+"""Each is something else to do."""
+
+_TOGETHER = ({"deploy", "run_now"}, {"resumed_run", "run_now"})
+_OF_A_WORKFLOW = {"draw": "--draw", "saved_plan": "--save", "deploy": "--deploy", "run_now": "--run"}
+_OF_CALLS = {"parameter_file": "--file", "config_id": "--config"}
+_NEEDS = {
+    "parallel": ("--parallel", ("run_now", "resumed_run"), "--run or --resume"),
+    "first": ("--from", ("resumed_run",), "--resume RUN"),
+    "only": ("--only", ("resumed_run",), "--resume RUN"),
+    "from_plan": ("--from-plan", ("run_now",), "--run"),
+    "schedule_name": ("--schedule-name", ("deploy", "run_now"), "--deploy"),
+    "schedule": ("--schedule", ("deploy", "run_now"), "--deploy"),
+}
+_TEXTS = {"parameter_file": "--file", "shown_run": "--show", "resumed_run": "--resume", "saved_plan": "--save"}
+
+
+def check_flags(given: Mapping[str, Any]) -> None:
+    """See that what was given, by the names of the command's parameters, can be meant.
+
+    Raises:
+        click.UsageError: it cannot.
+    """
+    for name, flag in {**_TEXTS, **{name: flag for name, (flag, _, _) in _NEEDS.items()}}.items():
+        if given[name] == "":
+            raise click.UsageError(f"{flag} is given with nothing behind it.")
+    doings = [name for name in _DOINGS if given[name]]
+    for pair in combinations(doings, 2):
+        if set(pair) not in _TOGETHER:
+            raise click.UsageError(f"{_DOINGS[pair[0]]} and {_DOINGS[pair[1]]} do not go together.")
+    for name, (flag, others, advice) in _NEEDS.items():
+        if given[name] and not any(given[each] for each in others):
+            raise click.UsageError(f"{flag} goes with {advice}.")
+    if given["first"] and given["only"]:
+        raise click.UsageError("--from and --only do not go together.")
+    _check_what_it_is_of(given, doings)
+
+
+def _check_what_it_is_of(given: Mapping[str, Any], doings: Sequence[str]) -> None:
+    """See that what is done with a workflow has one, and that nothing is given to what would leave it out."""
+    looks = [_DOINGS[name] for name in doings if name in ("scheduler", "runs", "shown_run")]
+    has_workflow = given["workflow"] is not None or ":" in (given["namespace"] or "")
+    for name, flag in _OF_CALLS.items():
+        if given[name] and looks:
+            raise click.UsageError(f"{flag} and {looks[0]} do not go together.")
+    for name, flag in {**_OF_A_WORKFLOW, **_OF_CALLS}.items():
+        if given[name] and not has_workflow and not given["resumed_run"]:
+            raise click.UsageError(f"{flag} needs a workflow: mason workflow NAMESPACE COMMAND {flag} …")
+    if given["scheduler"] and given["namespace"]:
+        raise click.UsageError("--scheduler runs what is due of every workflow: name none.")
+    if given["as_json"] and not has_workflow and not {"runs", "shown_run", "resumed_run"} & set(doings):
+        raise click.UsageError("--json goes with --runs or --show.")
 
 
 @click.command(name="workflow")
@@ -93,12 +155,19 @@ def command(
     if at and not digest:
         raise click.UsageError(f'"{workflow}" ends before its digest.')
     from mason.service.service import Service
-    from mason.workflows.resume import Choice
+    from mason.workflows.runs.resume import Choice
     from mason.workflows.workflow_calls import WorkflowCall
 
     file = resolve_given_path(parameter_file) if parameter_file else None
     full_name = f"{namespace}:{name}" if name else ""
-    call = WorkflowCall(full_name, digest, file, config_id or "", schedule_name or "", schedule or "")
+    call = WorkflowCall(
+        name=full_name,
+        digest=digest,
+        parameter_file=file,
+        config_id=config_id or "",
+        schedule_name=schedule_name or "",
+        schedule=schedule or "",
+    )
     if draw:
         return _draw(call, draw)
     service, limit = Service(MasonEnvironment.of()), parallel or 0
@@ -117,7 +186,7 @@ def command(
 
 
 def _answer(work: Callable[[Response], OperatorResponse]) -> int:
-    from mason.cli.step_table import StepTable
+    from mason.cli.views.step_table import StepTable
     from mason.service.reply import reply_with
 
     start_logging(StepTable)
@@ -133,8 +202,8 @@ def _run_schedules() -> int:
 
     from mason.errors import Interrupted
     from mason.state.home import open_state, pin_state
-    from mason.workflows.schedule_loop import ScheduleLoop
-    from mason.workflows.scheduled import RunProcess
+    from mason.workflows.schedules.schedule_loop import ScheduleLoop
+    from mason.workflows.schedules.scheduled import RunProcess
 
     pin_state(MasonEnvironment.of())
     env = MasonEnvironment.of()
@@ -142,7 +211,7 @@ def _run_schedules() -> int:
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, lambda number, frame: stop.put(number))
     start_logging()
-    tell(f"Looking at the schedules of {env.shown(env.home)}/. Ctrl-C ends it.")
+    tell(f"Looking at the schedules of {env.shorten_home(env.home)}/. Ctrl-C ends it.")
     came = ScheduleLoop(open_state(env), lambda name, document: RunProcess(env, name, document)).run(stop)
     return Interrupted.exit_code if came == signal.SIGINT else 0
 
@@ -161,7 +230,7 @@ def _draw(call: WorkflowCall, kind: str) -> int:
 
 
 def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
-    from mason.cli.run_view import RUN_COLUMNS, run_rows
+    from mason.cli.views.run_view import RUN_COLUMNS, run_rows
     from mason.service.service import Service
 
     found = Service(MasonEnvironment.of()).list_runs(f"{namespace}:{workflow}" if namespace else "")
@@ -175,7 +244,7 @@ def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
 
 
 def _show_run(run_id: str, *, as_json: bool) -> int:
-    from mason.cli.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
+    from mason.cli.views.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
     from mason.service.service import Service
 
     run = Service(MasonEnvironment.of()).get_run(run_id)
@@ -191,7 +260,7 @@ def _show_run(run_id: str, *, as_json: bool) -> int:
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registry import where_examples_are
+    from mason.operators.registration.registry import where_examples_are
     from mason.service.service import Service
     from mason.state.models import Kind
 
@@ -201,7 +270,7 @@ def _list(namespace: str) -> int:
         show('No Workflows Registered.  Register workflows by running "mason register"')
         tell(where_examples_are(Kind.WORKFLOW))
         return 0
-    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shown(env.workflow_home)}/")
+    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shorten_home(env.workflow_home)}/")
     show("")
     rows = [[each.name.namespace, each.name.command, str(each.definition.get("description", ""))] for each in found]
     show_table(["namespace", "command", "description"], rows)

@@ -13,7 +13,7 @@ from typing import Any
 from mason.clients.engines.role import Role
 from mason.clients.engines.roles import find_broken_roles, find_role, role_names, roles
 from mason.errors import BrokenPlugin, MissingDependency, RoleNotFilled
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 from mason.util.packages import EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.clients"

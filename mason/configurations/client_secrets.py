@@ -9,9 +9,8 @@ from mason.clients.discovery import find_client
 from mason.configurations.templates import fill_secrets, has_constrained_template, secrets_in
 from mason.errors import InvalidConfiguration, MasonError
 from mason.secrets.reference import SecretReference
-from mason.util.problems import Problem
 from mason.util.redaction import Redactor
-from mason.util.yaml_file import YamlDocument
+from mason.util.yaml_file import Problem, YamlDocument
 
 
 class ClientSecrets:

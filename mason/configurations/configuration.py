@@ -14,9 +14,8 @@ from mason.clients.engines.roles import KEY_ENDING, list_role_names, roles, unkn
 from mason.configurations.templates import fill_shown, is_template, template_problems
 from mason.errors import InvalidConfiguration
 from mason.util.names import CONFIG_ID_RULE, is_config_id
-from mason.util.problems import Problem
 from mason.util.redaction import redact_values
-from mason.util.yaml_file import YamlDocument, YamlProblem, parse_yaml
+from mason.util.yaml_file import Problem, YamlDocument, YamlProblem, parse_yaml
 
 _NONE: Mapping[str, str] = {}
 
@@ -30,7 +29,7 @@ class Configuration:
     engines: Mapping[str, Sequence[str]]
     clients: Mapping[str, Mapping[str, Any]]
 
-    def shown(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+    def describe_roles(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Yield role, client and the client's configuration without its secrets, in the order of the listing.
 
         Args:

@@ -28,7 +28,7 @@ from mason.util.atomic_file import write_file
 from mason.util.disk_room import why_not_written
 from mason.util.environment import MasonEnvironment
 from mason.util.names import is_utf8, readable_path
-from mason.util.problems import Problem
+from mason.util.yaml_file import Problem
 
 BUILT_IN = "local"
 _BUILT_IN_FILE = Path(__file__).parent / "local.yaml"
@@ -58,8 +58,8 @@ def read_configurations(path: Path) -> ConfigurationsRead:
             problems += error.messages
     twice = _duplicates(valid)
     refused = {configuration.id.casefold() for configuration, _ in twice}
-    kept = [each for each in valid if each[1].id.casefold() not in refused]
-    return ConfigurationsRead(kept, [*problems, *(text for _, text in twice)])
+    accepted = [each for each in valid if each[1].id.casefold() not in refused]
+    return ConfigurationsRead(accepted, [*problems, *(text for _, text in twice)])
 
 
 def save_configurations(env: MasonEnvironment, valid: Sequence[tuple[Path, Configuration]]) -> str | None:
@@ -99,7 +99,7 @@ def describe_configurations(env: MasonEnvironment) -> list[dict[str, Any]]:
 
 def _describe_configuration(configuration: Configuration, *, is_current: bool) -> dict[str, Any]:
     engines: dict[str, list[dict[str, Any]]] = {}
-    for role, client, values in configuration.shown():
+    for role, client, values in configuration.describe_roles():
         engines.setdefault(role, []).append({"Client": client, "Configuration": dict(values)})
     return {"ConfigID": configuration.id, "Current": is_current, "Engines": engines}
 
@@ -140,7 +140,7 @@ def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str)
     if config_id in saved:
         return _parse_saved(env, saved[config_id])
     if config_id == BUILT_IN:
-        return _built_in()
+        return _read_built_in()
     raise ConfigurationNotFound(config_id, sorted({*saved, BUILT_IN}))
 
 
@@ -198,7 +198,7 @@ def _refuse_twins(store: StateStore, valid: Sequence[tuple[Path, Configuration]]
 
 
 def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configuration:
-    name = env.shown(file_of_configuration(env, saved.id))
+    name = env.shorten_home(file_of_configuration(env, saved.id))
     if saved.checked_by == __version__:
         return parse_checked_configuration(saved.text, name=name, default_id=saved.id)
     try:
@@ -209,7 +209,7 @@ def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configurat
         ) from error
 
 
-def _built_in() -> Configuration:
+def _read_built_in() -> Configuration:
     return parse_checked_configuration(_BUILT_IN_FILE.read_text("utf-8"), name=str(_BUILT_IN_FILE), default_id=BUILT_IN)
 
 

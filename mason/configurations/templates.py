@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from mason.secrets.reference import SecretReference, is_secret
-from mason.util.problems import Problem
 from mason.util.redaction import is_secret_name
-from mason.util.yaml_file import YamlDocument, plain_scalar
+from mason.util.yaml_file import Problem, YamlDocument, plain_scalar
 
 _TEMPLATE = re.compile(r"\{\{(.*?)\}\}")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

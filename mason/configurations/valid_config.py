@@ -23,14 +23,13 @@ from mason.errors import BadPath, InvalidConfiguration, MasonError, MissingDepen
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
 from mason.util.packaged import own_copy
-from mason.util.problems import Problem
 from mason.util.redaction import Redactor, secret_values
-from mason.util.yaml_file import YamlDocument
+from mason.util.yaml_file import Problem, YamlDocument
 
 C = TypeVar("C", bound=Role)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Engine(Generic[C]):
     """A role and the clients that fill it in this configuration."""
 
@@ -65,7 +64,7 @@ class Engine(Generic[C]):
                 hint=f"Add {find_role(self.role).configuration_key} to it, or choose another configuration with -c.",
             )
         configured = self.configured or self.client_names
-        joined = find_role(self.role).joined() if len(configured) > 1 else None
+        joined = find_role(self.role).load_joined_class() if len(configured) > 1 else None
         if joined is None:
             return self.client_named(self.client_names[0])
         if "" not in self._joined:
@@ -114,11 +113,16 @@ class Engine(Generic[C]):
         """Return the engine with only these of its clients, in this order."""
         chosen = {name: self.configurations[name] for name in names}
         return Engine(
-            self.role, self.config_id, chosen, self._built, self.secrets, self.configured or self.client_names
+            role=self.role,
+            config_id=self.config_id,
+            configurations=chosen,
+            _built=self._built,
+            secrets=self.secrets,
+            configured=self.configured or self.client_names,
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ValidConfig:
     """The engines of a configuration: one for each role that there is, whether or not a client fills it."""
 
@@ -217,14 +221,14 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     for role in role_names():
         names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
         values = {name: filled[name] for name in names}
-        engines[role] = Engine(role, configuration.id, values, secrets=secrets)
+        engines[role] = Engine(role=role, config_id=configuration.id, configurations=values, secrets=secrets)
     warnings = [
         f'Configuration "{configuration.id}": {".".join(key)}: {message}'
         for key, message in configuration_warnings(configuration, filled)
     ]
     return ValidConfig(
-        configuration.id,
-        engines,
+        id=configuration.id,
+        engines=engines,
         redactor=redactor,
         roots=_roots(filled, env),
         database_folders=_database_folders(filled),

@@ -54,9 +54,9 @@ def _check_url(url: str) -> str:
     except ValueError:
         valid = False
     if not valid:
-        raise BadInput(f'"{url}" is no address of a server.', hint=_EXAMPLE)
+        raise BadInput(f'"{url}" is not an address of a server.', hint=_EXAMPLE)
     if parts.username or parts.password:
         raise BadInput("The address has a user or a password in it.", hint="Give the token as token=….")
     if parts.query or parts.fragment:
-        raise BadInput(f'"{url}" is no address of a server.', hint=_EXAMPLE)
+        raise BadInput(f'"{url}" is not an address of a server.', hint=_EXAMPLE)
     return url.rstrip("/").removesuffix("/api")

@@ -6,8 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mason.connection.call_response import CallResponse
-from mason.connection.failures import raise_errors_of
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.progress import progress_line, progress_text
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import Interrupted, MasonError, StateFailed
@@ -75,8 +74,8 @@ class ConnectedJob:
         error = str(self.record.get("Error") or f"The job {self.id} is {self.status}.")
         is_well = self.status is JobStatus.SUCCEEDED
         status = 200 if is_well else _STATUS.get(self.status, MasonError.status)
-        told = {"Errors": [] if is_well else [error], "Info": [], "Warnings": [], "Data": [dict(self.record)]}
-        return raise_errors_of(CallResponse(told, status))
+        document = {"Errors": [] if is_well else [error], "Info": [], "Warnings": [], "Data": [dict(self.record)]}
+        return raise_errors_of(CallResponse(document, status))
 
     def cancel(self) -> ConnectedJob:
         """Ask for the job's end; one that is over stays what it is."""

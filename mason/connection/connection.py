@@ -1,7 +1,8 @@
-"""What Python code asks of Mason, wherever that is."""
+"""What Python code asks of Mason, wherever that is: its parameters take the form that a request has."""
 
 from __future__ import annotations
 
+import os
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from types import TracebackType
@@ -9,8 +10,23 @@ from typing import Any, Self
 
 from mason.connection.call_response import CallResponse
 from mason.connection.connected_job import ConnectedJob
-from mason.connection.given_values import values_as_json
 from mason.connection.progress import ProgressLine, progress_line
+from mason.util.json_text import json_value
+
+
+def values_as_json(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the values as JSON has them; None is as good as nothing."""
+    return {name: _plain(value) for name, value in values.items() if value is not None}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, os.PathLike):
+        return os.fspath(value)
+    if isinstance(value, Mapping):
+        return {str(name): _plain(each) for name, each in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(each) for each in value]
+    return json_value(value)
 
 
 class Connection(ABC):

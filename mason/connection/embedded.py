@@ -7,9 +7,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from mason.clients.response import Response
-from mason.connection.call_response import CallResponse
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connection import Connection
-from mason.connection.failures import raise_errors_of
 from mason.connection.progress import ProgressLine, show_log_of_jobs
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import OperatorCall
@@ -56,7 +55,9 @@ class EmbeddedConnection(Connection):
         self, namespace: str, command: str, values: Mapping[str, Any], config: str, plan: bool, line: ProgressLine
     ) -> CallResponse:
         name, _, digest = command.partition("@")
-        call = OperatorCall(namespace, name, digest, base=values, config_id=config, base_name="the request")
+        call = OperatorCall(
+            namespace=namespace, command=name, digest=digest, base=values, config_id=config, base_name="the request"
+        )
         verb = Service.plan_operator if plan else Service.run_operator
         with show_log_of_jobs(line):
             return _call(lambda service, response: verb(service, call, response))
@@ -70,12 +71,19 @@ class EmbeddedConnection(Connection):
         asked: Mapping[str, Any],
         line: ProgressLine,
     ) -> CallResponse:
-        from mason.workflows.parameter_file import parameters_of_request
+        from mason.workflows.definition.parameter_file import parameters_of_request
         from mason.workflows.workflow_calls import WorkflowCall
 
         name, _, digest = command.partition("@")
         given, schedule = parameters_of_request(steps), asked["schedule_name"]
-        call = WorkflowCall(f"{namespace}:{name}", digest, None, config, schedule, given=given)
+        call = WorkflowCall(
+            name=f"{namespace}:{name}",
+            digest=digest,
+            parameter_file=None,
+            config_id=config,
+            schedule_name=schedule,
+            given=given,
+        )
         wanted = {"deploy": asked["deploy"], "run": asked["run_now"]}
         with show_log_of_jobs(line):
             return _call(lambda service, response: service.run_workflow(call, response, **wanted))

@@ -9,7 +9,7 @@ from typing import Any
 from urllib.parse import quote
 
 from mason.errors import BadInput, InvalidParameters
-from mason.operators.registry import not_found
+from mason.operators.registration.registry import not_found
 
 _OPERATOR_KEY = "x-mason-operator"
 _ALIASES_KEY = "x-mason-aliases"
@@ -18,7 +18,7 @@ _WITH_BODY = ("POST", "PUT", "PATCH")
 _LONGEST_QUERY = 4_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Operation:
     """A request for an operator."""
 
@@ -42,15 +42,20 @@ class _Declared:
     path: str
     parameters: Mapping[str, Mapping[str, Any]]
 
-    def filled(self, values: Mapping[str, Any]) -> Operation:
+    def fill_in(self, values: Mapping[str, Any]) -> Operation:
         """Return the request for some values, of which those that are in the path may have another name there."""
         found = {name: self._name_as_given(name, values) for name in _IN_PATH.findall(self.path)}
         path = _IN_PATH.sub(lambda match: in_path(_text(values.get(found[match[1]], ""))), self.path)
         rest = {name: value for name, value in values.items() if name not in found.values()}
         missing = [self._missing(name) for name, word in found.items() if values.get(word, "") == ""]
         if self.method in _WITH_BODY:
-            return Operation(self.method, path, {}, rest, missing)
-        return Operation(self.method, path, {name: _in_query(value) for name, value in rest.items()}, missing=missing)
+            return Operation(method=self.method, path=path, query={}, body=rest, missing=missing)
+        return Operation(
+            method=self.method,
+            path=path,
+            query={name: _in_query(value) for name, value in rest.items()},
+            missing=missing,
+        )
 
     def _name_as_given(self, name: str, values: Mapping[str, Any]) -> str:
         """Return the name by which a parameter was given: its own unless it has another."""
@@ -80,7 +85,7 @@ class Operations:
             self._paths = _by_operator(self._read())
         if name not in self._paths:
             raise not_found(name, sorted(self._paths))
-        chosen = _choose_operation([each.filled(values) for each in self._paths[name]], values)
+        chosen = _choose_operation([each.fill_in(values) for each in self._paths[name]], values)
         if chosen.missing:
             raise InvalidParameters(chosen.missing)
         return chosen

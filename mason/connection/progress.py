@@ -51,11 +51,11 @@ class NotebookLine(ProgressLine):
         self._handle: Any = None
 
     def show(self, text: str) -> None:
-        told = {"text/plain": text}
+        forms = {"text/plain": text}
         if self._handle is None:
-            self._handle = self._display(told, raw=True, display_id=True)
+            self._handle = self._display(forms, raw=True, display_id=True)
         else:
-            self._handle.update(told, raw=True)
+            self._handle.update(forms, raw=True)
 
     def end(self) -> None:
         if self._handle is not None:
@@ -164,18 +164,18 @@ class _Listener(logging.Filter):
         super().__init__()
         self._line = line
         self._least = least
-        self._shown = 0.0
+        self._shown_at = 0.0
 
     def filter(self, record: logging.LogRecord) -> bool:
         if hasattr(record, "step_event"):
             self._line.show(record.getMessage())
         elif hasattr(record, "progress") and self._is_due(record.progress.share):
-            self._shown = time.monotonic()
+            self._shown_at = time.monotonic()
             self._line.show(progress_text(record.progress.to_dict()))
         return record.levelno >= self._least
 
     def _is_due(self, share: float) -> bool:
-        return share >= 1 or time.monotonic() - self._shown >= _SECONDS_BETWEEN
+        return share >= 1 or time.monotonic() - self._shown_at >= _SECONDS_BETWEEN
 
 
 def _notebook_display() -> Any:

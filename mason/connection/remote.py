@@ -7,10 +7,9 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from mason.connection.call_response import CallResponse
+from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connected_job import ConnectedJob
 from mason.connection.connection import Connection
-from mason.connection.failures import raise_errors_of
 from mason.connection.operations import Operation, Operations, in_path
 from mason.connection.progress import ProgressLine, progress_text
 from mason.connection.rest import ACCEPTED, RestApi
@@ -76,7 +75,7 @@ class RemoteConnection(Connection):
         path = f"/workflow/{in_path(namespace)}/{in_path(command)}"
         flags = {name: "true" if value is True else value for name, value in asked.items() if value}
         query = {**flags, **({"config_id": config} if config else {})}
-        return self._send_and_follow(Operation("POST", path, query, dict(steps)), line)
+        return self._send_and_follow(Operation(method="POST", path=path, query=query, body=dict(steps)), line)
 
     def _send_and_follow(self, operation: Operation, line: ProgressLine) -> CallResponse:
         """Send a request and wait for its answer, however long that takes; ctrl-C ends the job, too."""

@@ -135,7 +135,7 @@ def _unreachable(url: str, error: Exception) -> ClientFailed:
         return ClientFailed(f"{url} does not answer in time.", hint="Ask there whether the server is well.")
     if "CERTIFICATE_VERIFY_FAILED" in str(error):  # httpx keeps no cause of the kind
         return ClientFailed(
-            f"The certificate of {url} is none that is trusted here.",
+            f"The certificate of {url} is not trusted here.",
             hint="Give it, or the one that it was signed with, as ca_file; check the name in the address.",
         )
     return ClientFailed(f"Nobody answers at {url}: {str(error).rstrip('.')}.", hint="Is `mason run` running there?")

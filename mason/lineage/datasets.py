@@ -33,9 +33,9 @@ def inputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] =
     """Return what a job reads; `details` are those of its plan or its record, `text` takes secrets out."""
     paths = [str(place) for word in _INPUTS for place in locations_in(job.inputs.get(word))]
     columns = _columns(details.get("Columns")) if job.type in _COLUMNS_OF_INPUT and len(paths) == 1 else ()
-    told = {"Rows": details.get("RowsIn"), "Bytes": details.get("InputBytes")} if len(paths) == 1 else {}
+    statistics = {"Rows": details.get("RowsIn"), "Bytes": details.get("InputBytes")} if len(paths) == 1 else {}
     tables = {each["Path"]: each for each in details.get("Tables", ()) if isinstance(each, Mapping) and "Path" in each}
-    return [_facts(path, text, columns, {**told, **tables.get(path, {})}) for path in dict.fromkeys(paths)]
+    return [_facts(path, text, columns, {**statistics, **tables.get(path, {})}) for path in dict.fromkeys(paths)]
 
 
 def outputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] = str) -> list[DatasetFacts]:
@@ -48,8 +48,8 @@ def outputs_of(job: Job, details: Mapping[str, Any], text: Callable[[str], str] 
         return [_facts(each["Path"], text, _columns(each.get("Columns")), each) for each in tables]
     columns = () if job.type in _NO_COLUMNS_OF_OUTPUT else _columns(details.get("Columns"))
     rows = details.get("RowsFailed" if job.type == "check" else "RowsOut")
-    told = {"Rows": rows, "Bytes": details.get("Bytes"), "Files": details.get("Files")}
-    found = [_facts(str(output), text, columns, told)]
+    statistics = {"Rows": rows, "Bytes": details.get("Bytes"), "Files": details.get("Files")}
+    found = [_facts(str(output), text, columns, statistics)]
     removed = locations_in(job.outputs.get("removed"))
     return found + [_facts(str(each), text, columns, {"Rows": details.get("RowsRemoved")}) for each in removed]
 
@@ -64,12 +64,12 @@ def dataset_name(place: str) -> tuple[str, str]:
 
 
 def _facts(
-    path: str, text: Callable[[str], str], columns: Sequence[tuple[str, str]], told: Mapping[str, Any]
+    path: str, text: Callable[[str], str], columns: Sequence[tuple[str, str]], statistics: Mapping[str, Any]
 ) -> DatasetFacts:
     namespace, name = dataset_name(path)
-    shown = [(text(column), kind) for column, kind in columns]
-    counts = [_count(told.get(word)) for word in ("Rows", "Bytes", "Files")]
-    return DatasetFacts(text(namespace), text(name), shown, *counts)
+    fields = [(text(column), kind) for column, kind in columns]
+    counts = [_count(statistics.get(word)) for word in ("Rows", "Bytes", "Files")]
+    return DatasetFacts(text(namespace), text(name), fields, *counts)
 
 
 def _count(value: Any) -> int | None:

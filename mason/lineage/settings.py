@@ -10,10 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from mason.errors import InvalidConfiguration
-from mason.util.environment import MasonEnvironment
-from mason.util.nearest import did_you_mean
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.names import did_you_mean
 from mason.util.redaction import redact_url
-from mason.util.settings import read_settings
 
 VARIABLE = "MASON_LINEAGE"
 OFF = "off"
@@ -24,7 +23,7 @@ _LONGEST_SECONDS = 60.0
 _PLACES = "Give http://HOST:PORT, https://…, or the path of a file."
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class LineageSettings:
     """A server that takes OpenLineage events, or a file that they are added to."""
 
@@ -51,7 +50,7 @@ def lineage_settings(env: MasonEnvironment, variables: Mapping[str, str] = os.en
         InvalidConfiguration: what is written there cannot be meant.
     """
     given = read_settings(env).get("lineage")
-    source = f"{env.shown(env.settings_file)}: lineage"
+    source = f"{env.shorten_home(env.settings_file)}: lineage"
     values = {"url": given} if isinstance(given, str) else given or {}
     if not isinstance(values, Mapping):
         raise _invalid(source, "it must be an address, or keys with their values")
@@ -73,19 +72,19 @@ def _settings(
     scheme = _SCHEME.match(place)
     more: dict[str, Any] = {**texts, "timeout": _seconds(source, values.get("timeout", LineageSettings.timeout))}
     if scheme and scheme[1] in ("http", "https"):
-        return LineageSettings(place, "", **more)
+        return LineageSettings(url=place, file="", **more)
     if scheme and scheme[1] != "file":
-        raise _invalid(source, f"{scheme[1]}:// is no place for lineage. {_PLACES}")
+        raise _invalid(source, f"{scheme[1]}:// is not a place for lineage. {_PLACES}")
     path = Path(os.path.expanduser(place.removeprefix("file://")))  # noqa: PTH111
     beside = Path.cwd() if source == VARIABLE else env.home  # a name is meant where it is written
-    return LineageSettings("", str(beside / path), **more)
+    return LineageSettings(url="", file=str(beside / path), **more)
 
 
 def _refuse_unknown(source: str, values: Mapping[str, Any]) -> None:
     unknown = [key for key in values if key not in _KEYS]
     if unknown:
         near = did_you_mean(str(unknown[0]), _KEYS) or f"There are: {', '.join(_KEYS)}."
-        raise _invalid(source, f'"{unknown[0]}" is no key of it. {near}')
+        raise _invalid(source, f'"{unknown[0]}" is not a key of it. {near}')
 
 
 def _fill_value(source: str, key: str, value: Any, variables: Mapping[str, str]) -> str:

@@ -50,7 +50,7 @@ class Subject:
         return self.parent.root if self.parent else self
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Said:
     """What an event says beyond that something happened."""
 
@@ -78,7 +78,7 @@ def step_subject(workflow: str, run_id: str, step: str) -> Subject:
 def job_subject(job: Job, around: Surroundings, text: Callable[[str], str] = str) -> Subject:
     """Return a job; `text` takes secrets out.
 
-    One that is no step is named after what it works on, too, since that makes it the same job next time.
+    One that is not a step is named after what it works on, too, since that makes it the same job next time.
     """
     if around.step:
         step = step_subject(around.workflow, around.run_id, around.step)

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from uuid import uuid4
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Surroundings:
     """Names, as far as they are known."""
 
@@ -21,7 +21,7 @@ class Surroundings:
     work: str = ""
     """What the step is to do: the same for all of its attempts, and for those of a run that takes its run up."""
     attempt: str = ""
-    is_told: bool = False
+    is_reported: bool = False
     """Whether a job is being told already: one that an engine runs on behalf of another is the same job."""
 
 
@@ -51,7 +51,7 @@ def within_step(workflow: str, run_id: str, step: str, work: str) -> Iterator[No
 @contextmanager
 def within_job() -> Iterator[None]:
     """Say that a job is being told."""
-    with _change_surroundings(replace(surroundings(), is_told=True)):
+    with _change_surroundings(replace(surroundings(), is_reported=True)):
         yield
 
 

@@ -15,7 +15,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import Path
 from mason.errors import BadPath, MasonError, MissingDependency, NotFound, RoleNotFilled, UnreadableFile
-from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
 from mason.pipeline.tables.commit import CommitRecord
@@ -79,7 +79,7 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
         location = config.location_of_table(table.path)
     except (BadPath, MissingDependency, RoleNotFilled):
         return resp  # its files are out of reach of the configuration, and what was asked for may not need them
-    if is_local(location.storage):
+    if _objects(location) is None:
         return _warn_of_damage(location, resp)
     return settle_table(config, location, resp)
 
@@ -147,12 +147,12 @@ def _follow_all(
     config: ValidConfig, objects: ObjectStore, location: Location, entries: Sequence[CatalogEntry], resp: Response
 ) -> Response:
     for entry in entries:
-        shown = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
+        subject = f'Table "{entry.table}" in database "{entry.database}" of {entry.catalog}'
         try:
             if _follow(config, objects, location, entry):
-                resp.add_info(f"{shown} shows it.")
+                resp.add_info(f"{subject} shows it.")
         except MasonError as error:
-            resp.add_warning(f"{shown} still shows the former version: {error}")
+            resp.add_warning(f"{subject} still shows the former version: {error}")
     return resp
 
 
@@ -225,10 +225,10 @@ def _without_rows(wanted: Inference, version: CommitRecord, place: Location) -> 
 def _current(objects: ObjectStore, location: Location) -> CommitRecord:
     found = TableObjects(objects, location.path).current()
     if found is None:
-        raise NotFound(f"At {location} there is no table that Mason has made any more.")
+        raise NotFound(f"At {location} there is not a table that Mason has made any more.")
     return found
 
 
 def _objects(location: Location) -> ObjectStore | None:
     """The object store that a place is in; none for a disk, where folders are exchanged."""
-    return None if is_local(location.storage) else open_objects(location.storage)
+    return None if abilities_of(location.storage).exchanges_folders else open_objects(location.storage)

@@ -29,7 +29,7 @@ OLDEST_PYTHON = (3, 11)
 LEAST_FREE_BYTES = 2 * 2**30
 
 
-class Verdict(Enum):
+class FindingStatus(Enum):
     """How a thing stands. LATER is something that can be configured but not used in this version."""
 
     FINE = auto()
@@ -42,7 +42,7 @@ class Finding:
     """What was looked at, how it stands, and what to do about it."""
 
     subject: str
-    verdict: Verdict
+    verdict: FindingStatus
     message: str
 
 
@@ -55,72 +55,76 @@ def diagnose(env: MasonEnvironment, config_id: str, paths: Sequence[str] = ()) -
     yield _check_state(env)
     yield _check_disk(env)
     yield from _check_lineage(env)
-    yield from (Finding("Plug-ins", Verdict.WRONG, str(error)) for error in find_broken_plugins())
+    yield from (Finding("Plug-ins", FindingStatus.WRONG, str(error)) for error in find_broken_plugins())
     yield from _check_configuration(env, config_id, paths)
 
 
 def _check_python() -> Finding:
-    told = f"{platform.python_version()} at {sys.executable}, Mason {__version__}"
+    version = f"{platform.python_version()} at {sys.executable}, Mason {__version__}"
     if sys.version_info < OLDEST_PYTHON:
-        return Finding("Python", Verdict.WRONG, f"{told}. Mason needs {'.'.join(map(str, OLDEST_PYTHON))} or newer.")
-    return Finding("Python", Verdict.FINE, told)
+        return Finding(
+            "Python", FindingStatus.WRONG, f"{version}. Mason needs {'.'.join(map(str, OLDEST_PYTHON))} or newer."
+        )
+    return Finding("Python", FindingStatus.FINE, version)
 
 
 def _check_java() -> Finding:
     java = find_java()
     if java:
-        return Finding("Java", Verdict.FINE, f"{java.version} at {java.home}")
+        return Finding("Java", FindingStatus.FINE, f"{java.version} at {java.home}")
     others = ", ".join(f"{each.version} at {each.home}" for each in find_javas())
-    return Finding("Java", Verdict.WRONG, (f"only {others}. " if others else "none found. ") + HOW_TO_INSTALL)
+    return Finding("Java", FindingStatus.WRONG, (f"only {others}. " if others else "none found. ") + HOW_TO_INSTALL)
 
 
 def _check_spark() -> Finding:
     version = find_version("pyspark")
     if version is None:
-        return Finding("Spark", Verdict.WRONG, "pyspark is not installed. Run: pip install mason-data")
+        return Finding("Spark", FindingStatus.WRONG, "pyspark is not installed. Run: pip install mason-data")
     if not version.startswith("4.1."):
         return Finding(
             "Spark",
-            Verdict.WRONG,
+            FindingStatus.WRONG,
             f"pyspark {version} is installed; Mason needs 4.1: pip install 'pyspark[connect]~=4.1.4'",
         )
-    return Finding("Spark", Verdict.FINE, f"pyspark {version}")
+    return Finding("Spark", FindingStatus.FINE, f"pyspark {version}")
 
 
 def _check_home(env: MasonEnvironment) -> Finding:
-    place = env.shown(env.home)
+    place = env.shorten_home(env.home)
     if env.home.exists() and not env.home.is_dir():
-        return Finding("Home", Verdict.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
+        return Finding("Home", FindingStatus.WRONG, f"{place} is not a folder. Move it away, or set MASON_HOME.")
     if not os.access(_nearest(env.home), os.W_OK):
-        return Finding("Home", Verdict.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME.")
-    if env.home.exists() and env.home.stat().st_mode & 0o007 and not is_closed_by_mason(env.home):
-        told = f"{place} is not Mason's alone, and everybody on this machine can look into it"
         return Finding(
-            "Home", Verdict.FINE, f"{told}. Run chmod 700 {place}, or set MASON_HOME to a folder of its own."
+            "Home", FindingStatus.WRONG, f"{place} cannot be written to. Make it writable, or set MASON_HOME."
         )
-    return Finding("Home", Verdict.FINE, place)
+    if env.home.exists() and env.home.stat().st_mode & 0o007 and not is_closed_by_mason(env.home):
+        problem = f"{place} is not Mason's alone, and everybody on this machine can look into it"
+        return Finding(
+            "Home", FindingStatus.FINE, f"{problem}. Run chmod 700 {place}, or set MASON_HOME to a folder of its own."
+        )
+    return Finding("Home", FindingStatus.FINE, place)
 
 
 def _check_state(env: MasonEnvironment) -> Finding:
     try:
         store = read_state(env)
-        told, count = store.describe(), len(store.list_registrations(Kind.OPERATOR))
+        description, count = store.describe(), len(store.list_registrations(Kind.OPERATOR))
     except MasonError as error:
-        return Finding("State", Verdict.WRONG, " ".join(error.messages))
+        return Finding("State", FindingStatus.WRONG, " ".join(error.messages))
     if not count:
-        told, place = f"{told}, no operators yet", "mason/examples/operators/"
-        return Finding("State", Verdict.FINE, f'{told}: run "mason register {place}"')
-    return Finding("State", Verdict.FINE, f"{told}, {count} operators")
+        description, place = f"{description}, no operators yet", "mason/examples/operators/"
+        return Finding("State", FindingStatus.FINE, f'{description}: run "mason register {place}"')
+    return Finding("State", FindingStatus.FINE, f"{description}, {count} operators")
 
 
 def _check_disk(env: MasonEnvironment) -> Finding:
     free = shutil.disk_usage(_nearest(env.home)).free
-    told = f"{free / 2**30:.1f} GiB free"
+    room = f"{free / 2**30:.1f} GiB free"
     if free < LEAST_FREE_BYTES:
         return Finding(
-            "Disk", Verdict.WRONG, f"{told}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
+            "Disk", FindingStatus.WRONG, f"{room}. Spark wants at least {LEAST_FREE_BYTES // 2**30} GiB to work in."
         )
-    return Finding("Disk", Verdict.FINE, told)
+    return Finding("Disk", FindingStatus.FINE, room)
 
 
 def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
@@ -128,22 +132,22 @@ def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
     try:
         settings = lineage_settings(env)
     except MasonError as error:
-        yield from (Finding("Lineage", Verdict.WRONG, message) for message in error.messages)
+        yield from (Finding("Lineage", FindingStatus.WRONG, message) for message in error.messages)
         return
     if settings and find_version("openlineage-python") is None:
-        yield Finding("Lineage", Verdict.WRONG, HOW_TO_INSTALL_LINEAGE)
+        yield Finding("Lineage", FindingStatus.WRONG, HOW_TO_INSTALL_LINEAGE)
     elif settings:
-        yield Finding("Lineage", Verdict.FINE, f"told to {settings.place}")
+        yield Finding("Lineage", FindingStatus.FINE, f"told to {settings.place}")
 
 
 def _check_configuration(env: MasonEnvironment, config_id: str, paths: Sequence[str]) -> Iterator[Finding]:
     try:
         config = use_configuration(env, config_id)
     except MasonError as error:
-        yield from (Finding("Configuration", Verdict.WRONG, message) for message in error.messages)
+        yield from (Finding("Configuration", FindingStatus.WRONG, message) for message in error.messages)
         return
-    yield Finding("Configuration", Verdict.FINE, config.id)
-    yield from (Finding("Configuration", Verdict.LATER, warning) for warning in config.warnings)
+    yield Finding("Configuration", FindingStatus.FINE, config.id)
+    yield from (Finding("Configuration", FindingStatus.LATER, warning) for warning in config.warnings)
     for role, engine in config.engines.items():
         for name in engine.client_names:
             yield from _check_client(engine, role, name)
@@ -158,30 +162,30 @@ def _check_place(config: ValidConfig, path: str) -> Iterator[Finding]:
         storage = config.storage.client_for(path)
         troubles = storage.check_place(storage.path(path))
     except Unsupported as error:
-        yield Finding(path, Verdict.LATER, str(error))
+        yield Finding(path, FindingStatus.LATER, str(error))
         return
     except MasonError as error:
         troubles = [str(error)]
     if not troubles:
-        yield Finding(path, Verdict.FINE, "can be listed and written to")
-    yield from (Finding(path, Verdict.WRONG, trouble) for trouble in troubles)
+        yield Finding(path, FindingStatus.FINE, "can be listed and written to")
+    yield from (Finding(path, FindingStatus.WRONG, trouble) for trouble in troubles)
 
 
 def _check_reach(config: ValidConfig) -> Iterator[Finding]:
     """What the execution engine needs to read the storage by itself."""
     try:
-        told = config.execution.client.reach(config.storage.client.address())
+        reached = config.execution.client.reach(config.storage.client.address())
     except MasonError:
         return  # a client that cannot be used has been told about already
-    if told:
-        yield Finding("Packages for Spark", Verdict.FINE, told)
+    if reached:
+        yield Finding("Packages for Spark", FindingStatus.FINE, reached)
 
 
 def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding]:
     subject = f"{name} as {role}"
     package = find_client(name)
     if package is not None and role not in package.roles and role in package.planned_roles:
-        yield Finding(subject, Verdict.LATER, f"configured; not usable yet: {package.planned_roles[role]}")
+        yield Finding(subject, FindingStatus.LATER, f"configured; not usable yet: {package.planned_roles[role]}")
         return
     place = remark = ""
     try:
@@ -194,9 +198,9 @@ def _check_client(engine: Engine[Any], role: str, name: str) -> Iterator[Finding
         troubles = [f"it failed: {type(error).__name__}: {error}"]
     if not troubles:
         ready = f"ready, at {place}" if place else "ready"
-        yield Finding(subject, Verdict.FINE, f"{ready}. {remark}" if remark else ready)
+        yield Finding(subject, FindingStatus.FINE, f"{ready}. {remark}" if remark else ready)
     asked = f" It is asked at {place}." if place else ""
-    yield from (Finding(subject, Verdict.WRONG, f"{trouble}{asked}") for trouble in troubles)
+    yield from (Finding(subject, FindingStatus.WRONG, f"{trouble}{asked}") for trouble in troubles)
 
 
 def _nearest(path: Path) -> Path:

@@ -12,12 +12,12 @@ from pathlib import Path
 
 import mason
 from mason.clients.discovery import client_names, find_client
-from mason.clients.engines import role, told_jobs
-from mason.operators.loader import find_loaded
+from mason.clients.engines import job_lineage, role
+from mason.operators.registration.loader import find_loaded
 from mason.parameters import validated_parameters
 
 _MASON = f"{Path(mason.__file__).parent}/"
-_FAILS_FOR_ITS_CALLER = frozenset(str(each.__file__) for each in (role, told_jobs, validated_parameters))
+_FAILS_FOR_ITS_CALLER = frozenset(str(each.__file__) for each in (role, job_lineage, validated_parameters))
 """What stands around every verb, and the parameters: what does not fit there is the affair of who called."""
 
 
@@ -65,8 +65,8 @@ def describe_failure(error: BaseException, *, with_folder: bool = True) -> str:
     caller = next(filter(None, map(_place, _innermost_first(error))), None)
     if caller is None:
         return f"This should not have happened: {said}"
-    shown = str(caller) if with_folder else f"{caller.owner}, {caller.in_folder}"
-    return f"This should not have happened: {said} (in Mason, called by {shown})"
+    where = str(caller) if with_folder else f"{caller.owner}, {caller.in_folder}"
+    return f"This should not have happened: {said} (in Mason, called by {where})"
 
 
 def _innermost_first(error: BaseException) -> Iterator[traceback.FrameSummary]:

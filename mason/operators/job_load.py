@@ -8,12 +8,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from mason.engines.execution.models.job import JobStatus
-from mason.operators.call_records import call_status
+from mason.operators.calls.records import call_status
 from mason.state.home import read_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment
-from mason.util.process_families import ProcessUse, descendants, read_processes
-from mason.util.processes import this_host
+from mason.util.processes import ProcessUse, descendants, read_processes, this_host
 
 _MOST = 1000
 _TICKS = os.sysconf("SC_CLK_TCK")

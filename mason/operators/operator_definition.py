@@ -69,7 +69,7 @@ class DataOperator(OperatorDefinition):
     def plan(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
-        from mason.pipeline.jobs.planned_changes import list_schema_changes  # of no use to who does not plan
+        from mason.pipeline.jobs.table_output import list_schema_changes  # of no use to who does not plan
 
         plan, response = config.execution.client.plan_job(self.job(config, parameters), response=resp)
         changes = list_schema_changes(plan)

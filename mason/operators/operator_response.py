@@ -18,10 +18,10 @@ class OperatorResponse:
 
     def to_dict(self) -> dict[str, Any]:
         """Return the JSON form; what the object says of itself is part of the data."""
-        shown = self.response.to_dict()
-        shown["Data"] += [each for each in self._models() if each not in shown["Data"]]
-        shown["Data"] = self.response.redactor.redact_data(shown["Data"])
-        return shown
+        document = self.response.to_dict()
+        document["Data"] += [each for each in self._models() if each not in document["Data"]]
+        document["Data"] = self.response.redactor.redact_data(document["Data"])
+        return document
 
     def _models(self) -> list[Any]:
         if self.object is None:

@@ -14,7 +14,7 @@ from mason.util.names import full_name
 Choice = Mapping[str, Sequence[str]]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OperatorSpec:
     """An operator's name, parameters, and the configurations that it accepts."""
 
@@ -30,11 +30,11 @@ class OperatorSpec:
     def of(cls, definition: Mapping[str, Any]) -> OperatorSpec:
         """Build the spec from a definition that fits `schema.json`."""
         return cls(
-            definition.get("namespace") or "",
-            definition["command"],
-            definition.get("description", ""),
-            ParameterDefinitions.of(definition.get("parameters")),
-            tuple(_choice(each) for each in definition.get("supported_configurations", ())),
+            namespace=definition.get("namespace") or "",
+            command=definition["command"],
+            description=definition.get("description", ""),
+            parameters=ParameterDefinitions.of(definition.get("parameters")),
+            supported_configurations=tuple(_choice(each) for each in definition.get("supported_configurations", ())),
             is_repeatable=definition.get("repeatable", False),
         )
 

@@ -13,11 +13,11 @@ from mason.configurations.valid_config import ValidConfig
 from mason.errors import Interrupted, MasonError
 from mason.lineage.surroundings import within_operator
 from mason.operators.failed_code import describe_failure
-from mason.operators.loader import load_operator
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import find_operator, list_registered
+from mason.operators.registration.loader import load_operator
+from mason.operators.registration.registry import find_operator, list_registered
 from mason.operators.use_warnings import warn_of_use
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
@@ -25,11 +25,10 @@ from mason.state.models import Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.json_text import json_value
-from mason.util.quiet_secrets import hide_secrets
-from mason.util.redaction import REDACTED, redact_urls
+from mason.util.redaction import REDACTED, hide_secrets, redact_urls
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OperatorCall:
     """What a user asks for: an operator, its parameters, and the configuration to use."""
 
@@ -100,12 +99,12 @@ def show_result(
     """Return a result in JSON; should that fail, since an author's object cannot be shown, the call has failed."""
     response = result.response
     try:
-        shown: dict[str, Any] = json_value(result.to_dict())
+        document: dict[str, Any] = json_value(result.to_dict())
     except Exception as error:  # noqa: BLE001 (the author's objects)
         LOG.error("%s", response.redactor(traceback.format_exc()))
         response.add_error(describe_bug(error))
         return {**response.to_dict(), "Data": []}
-    return shown
+    return document
 
 
 def prepare_operator(
@@ -154,10 +153,17 @@ def prepare_ready(
     response.redactor.learn(parameters.secrets)
     warn_of_use(response, config, [known.registration], registered)
     accepted = spec.narrow(config)
-    return PreparedOperator(env, accepted, parameters, known.registration, known.load(), response)
+    return PreparedOperator(
+        env=env,
+        config=accepted,
+        parameters=parameters,
+        registration=known.registration,
+        operator=known.load(),
+        response=response,
+    )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PreparedOperator:
     """An operator with all that it needs: checked, loaded, and not yet run."""
 

@@ -17,7 +17,7 @@ from mason.configurations.configuration_warnings import configuration_warnings
 from mason.configurations.valid_config import ValidConfig
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Kind, Registration
-from mason.util.problems import Problem
+from mason.util.yaml_file import Problem
 
 Key = tuple[str | int, ...]
 

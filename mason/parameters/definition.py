@@ -27,7 +27,7 @@ _EXAMPLES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParameterDefinition:
     """One parameter: a plain name in `operator.yaml` is a required or optional text."""
 
@@ -46,7 +46,7 @@ class ParameterDefinition:
     @classmethod
     def of(cls, given: str | Mapping[str, Any], *, required: bool) -> ParameterDefinition:
         if isinstance(given, str):
-            return cls(given, required)
+            return cls(name=given, required=required)
         values = dict(given)
         for key in ("choices", "aliases"):
             values[key] = tuple(str(each) for each in values.get(key, ()))

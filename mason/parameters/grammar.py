@@ -48,8 +48,8 @@ def _parse(text: str) -> list[tuple[str, str]]:
 def _beginning(text: str) -> str:
     """Return what can be shown of a text that was not understood: a value in it may be a secret."""
     named = _START.search(text)
-    shown = text[: named.start() if named else len(text)][:20]
-    return shown if shown == text else f"{shown}…"
+    beginning = text[: named.start() if named else len(text)][:20]
+    return beginning if beginning == text else f"{beginning}…"
 
 
 def _value(text: str, begin: int, name: str) -> tuple[str, re.Match[str] | None]:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from mason.errors import InvalidParameters
 from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
 from mason.parameters.values import BadElements, BadValue, read_value
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,7 @@ def check_parameters(
             elif definition.default is not None:
                 values[definition.name] = read_value(definition, definition.default)
             elif definition.required:
-                problems.append(ParameterProblem(definition.name, _missing(definition)))
+                problems.append(ParameterProblem(definition.name, _describe_missing(definition)))
         except BadElements as error:
             problems += [ParameterProblem(definition.name, message) for message in error.messages]
         except BadValue as error:
@@ -139,7 +139,7 @@ def _unknown(definitions: ParameterDefinitions, word: str, place: str) -> str:
     return f'There is no parameter "{word}"{place}. {near}{quote}'
 
 
-def _missing(definition: ParameterDefinition) -> str:
+def _describe_missing(definition: ParameterDefinition) -> str:
     described = f" ({definition.description})" if definition.description else ""
     return f'The parameter "{definition.name}"{described} is missing.'
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import CHECKS, INTEGERS, ParameterDefinition
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
@@ -24,11 +24,11 @@ _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
 
 class BadValue(Exception):
-    """The value does not fit the type; the text says what would."""
+    """Raised when a value does not fit its type; the text says what would."""
 
 
 class BadElements(Exception):
-    """Elements of a list cannot be what they should; every message says of which."""
+    """Raised when elements of a list cannot be what they should; every message says of which."""
 
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__(*messages)
@@ -61,8 +61,8 @@ def _read_value(definition: ParameterDefinition, given: Any) -> Any:
     if definition.type == "map":
         return _read_map(given)
     if isinstance(given, Mapping | list):
-        shown = "" if definition.type == "secret" else f", not {json.dumps(given)}"
-        raise BadValue(f"must be of type {definition.type}{shown}")
+        but_given = "" if definition.type == "secret" else f", not {json.dumps(given)}"
+        raise BadValue(f"must be of type {definition.type}{but_given}")
     value = _READERS[definition.type](_text(given))
     _check_limits(definition, value)
     return value

@@ -15,14 +15,14 @@ def read_secret(place: str) -> str:
     Raises:
         NotFound: there is no such file.
         Forbidden: it may not be read.
-        Unprocessable: it is no text, or too large to be a secret.
+        Unprocessable: it is not text, or too large to be a secret.
     """
     file = Path(place).expanduser()
     try:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFound(f"there is no file {file}.") from error
+        raise NotFound(f"there is not a file {file}.") from error
     except PermissionError as error:
         raise Forbidden(f"{file} may not be read: permission denied.") from error
     except OSError as error:

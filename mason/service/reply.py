@@ -12,7 +12,7 @@ from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond, show_result
 
-Work = Callable[[Response], OperatorResponse]
+Action = Callable[[Response], OperatorResponse]
 DescribeBug = Callable[[BaseException], str]
 
 
@@ -37,13 +37,15 @@ class Reply:
         return 1 if self.result.response.errors else 0
 
 
-def reply_with(work: Work, describe_bug: DescribeBug = describe_failure) -> Reply:
+def reply_with(work: Action, describe_bug: DescribeBug = describe_failure) -> Reply:
     """Do the work with a new response, and return what came of it."""
     result, cause = collect(work, describe_bug)
     return Reply(result, show_result(result, describe_bug), cause)
 
 
-def collect(work: Work, describe_bug: DescribeBug = describe_failure) -> tuple[OperatorResponse, BaseException | None]:
+def collect(
+    work: Action, describe_bug: DescribeBug = describe_failure
+) -> tuple[OperatorResponse, BaseException | None]:
     """Do the work, and return its response and what was raised; for a door that makes the document by itself."""
     raised: list[BaseException] = []
 

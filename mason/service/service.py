@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.configurations.valid_config import ValidConfig
     from mason.engines.execution.models.job import JobRecord
-    from mason.operators.catalogue import Catalogue
     from mason.operators.operator_response import OperatorResponse
+    from mason.operators.registration.catalogue import Catalogue
     from mason.operators.runner import OperatorCall, PreparedOperator
     from mason.state.store import StateStore
     from mason.util.environment import MasonEnvironment
-    from mason.workflows.resume import Choice
-    from mason.workflows.valid_workflow import ValidWorkflow
+    from mason.workflows.definition.valid_workflow import ValidWorkflow
+    from mason.workflows.runs.resume import Choice
     from mason.workflows.workflow_calls import WorkflowCall
 
 JOB_GET = "job:get"
@@ -46,7 +46,7 @@ class Service:
 
     def list_operators(self, namespace: str = "") -> list[Registration]:
         """Return the operators that the caller may use: all, or those of a namespace."""
-        from mason.operators.registry import list_operators
+        from mason.operators.registration.registry import list_operators
 
         return [
             each
@@ -61,7 +61,7 @@ class Service:
             OperatorNotFound: there is none of that name.
             Forbidden: the caller may not use it.
         """
-        from mason.operators.registry import find_operator
+        from mason.operators.registration.registry import find_operator
 
         self.caller.require_operator(full_name(namespace, command))
         return find_operator(self._store, namespace, command, digest)
@@ -88,7 +88,7 @@ class Service:
         Raises:
             MasonError: the caller, the operator, its parameters or the configuration do not allow it.
         """
-        from mason.operators.detached_calls import detach_operator
+        from mason.operators.calls.detached import detach_operator
         from mason.operators.operator_response import OperatorResponse
 
         self._require_call(call)
@@ -146,8 +146,8 @@ class Service:
             MasonError: as `find_workflow`.
         """
         from mason.operators.operator_response import OperatorResponse
-        from mason.workflows.deployment import schedule_of
         from mason.workflows.plan import plan_workflow
+        from mason.workflows.schedules.deployment import schedule_of
         from mason.workflows.workflow_calls import warn_of_workflow
 
         workflow = self.find_workflow(call)
@@ -196,7 +196,7 @@ class Service:
         Raises:
             MasonError: there is no such run or step, or as `find_workflow`.
         """
-        from mason.workflows.resume import check_choice
+        from mason.workflows.runs.resume import check_choice
         from mason.workflows.workflow_calls import find_resumed
 
         store = self._store
@@ -214,8 +214,8 @@ class Service:
             MasonError: as `find_resumed`; or the run failed.
         """
         from mason.operators.operator_response import OperatorResponse
-        from mason.workflows.resume import resume_workflow
-        from mason.workflows.runner import run_workflow
+        from mason.workflows.runs.resume import resume_workflow
+        from mason.workflows.runs.runner import run_workflow
         from mason.workflows.workflow_calls import warn_of_workflow
 
         record, workflow = self.find_resumed(run_id, call, choice)
@@ -239,7 +239,7 @@ class Service:
             NotFound: there is no such job.
             Forbidden: the caller may not see it.
         """
-        from mason.operators.call_records import find_job
+        from mason.operators.calls.records import find_job
 
         self.require_job(job_id, JOB_GET)
         return find_job(self.env, self._configuration(config_id, response), job_id, response)
@@ -250,7 +250,7 @@ class Service:
         Raises:
             Forbidden: the caller may not see the job.
         """
-        from mason.operators.detached_calls import repeat_lost
+        from mason.operators.calls.detached import repeat_lost
 
         self.require_job(job_id, JOB_GET)
         return repeat_lost(self.env, job_id)
@@ -259,7 +259,7 @@ class Service:
         self, config_id: str, response: Response, *, most: int, status: str = "", name: str = ""
     ) -> list[JobRecord]:
         """Return the newest jobs: of all, of a status, or of an operator or workflow."""
-        from mason.operators.call_records import list_jobs
+        from mason.operators.calls.records import list_jobs
 
         config = self._configuration(config_id, response)
         return list_jobs(self.env, config, response, most=most, status=status, name=name)
@@ -271,7 +271,7 @@ class Service:
             NotFound: there is no such job.
             Forbidden: the caller may not end it.
         """
-        from mason.operators.call_records import cancel_job
+        from mason.operators.calls.records import cancel_job
 
         self.require_job(job_id, JOB_CANCEL)
         return cancel_job(self.env, self._configuration(config_id, response), job_id, response)
@@ -291,7 +291,7 @@ class Service:
         Raises:
             Forbidden: it is a job of others with a configuration that the token is not for.
         """
-        from mason.operators.call_records import find_record
+        from mason.operators.calls.records import find_record
 
         if not self.caller.is_limited:
             return None
@@ -306,7 +306,7 @@ class Service:
 
     def list_runs(self, name: str = "", limit: int = 100) -> list[dict[str, Any]]:
         """Return the newest runs that the caller may see: of all workflows, of `table:daily`, or of all in `table:`."""
-        from mason.workflows.runs import list_runs
+        from mason.workflows.runs.recorded_runs import list_runs
 
         store = self._store
 
@@ -324,7 +324,7 @@ class Service:
             NotFound: there is no such run, or more than one whose id begins so.
             Forbidden: the caller may not use what it used.
         """
-        from mason.workflows.runs import show_run
+        from mason.workflows.runs.recorded_runs import show_run
 
         run = show_run(self._store, run_id)
         self.caller.require_configuration(run["Configuration"])

@@ -8,8 +8,7 @@ from urllib.parse import quote
 
 from mason.errors import InvalidConfiguration
 from mason.util.dotenv import env_files, read_env_files
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
+from mason.util.environment import MasonEnvironment, read_settings
 
 _SCHEMES = ("postgresql://", "postgres://")
 _REFERENCE = re.compile(r"\{\{\s*(.*?)\s*\}\}")
@@ -20,7 +19,7 @@ def state_address(env: MasonEnvironment) -> str:
     """Return the address of the database that holds the state; nothing when the file in MASON_HOME does.
 
     Raises:
-        InvalidConfiguration: it is no address, or a variable in it is not set. The address is not in the message.
+        InvalidConfiguration: it is not an address, or a variable in it is not set. The address is not in the message.
     """
     source, given = ("MASON_STATE", env.state) if env.state else (_place(env), read_settings(env).get("state"))
     if given is None or given == "":
@@ -29,7 +28,7 @@ def state_address(env: MasonEnvironment) -> str:
     if not address.startswith(_SCHEMES):
         raise InvalidConfiguration(
             [
-                f"{source} is no address of a state store. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
+                f"{source} is not an address of a state store. It is postgresql://USER:PASSWORD@HOST:PORT/DATABASE; "
                 "without it the state is a file in MASON_HOME."
             ]
         )
@@ -37,7 +36,7 @@ def state_address(env: MasonEnvironment) -> str:
 
 
 def _place(env: MasonEnvironment) -> str:
-    return f"{env.shown(env.settings_file)}: state"
+    return f"{env.shorten_home(env.settings_file)}: state"
 
 
 def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:

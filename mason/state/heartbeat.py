@@ -1,4 +1,11 @@
-"""How others see that a process works on something, wherever it runs: it holds a lease as long as it lives."""
+"""Leases with heartbeats: how others see that a process works on something, wherever it runs.
+
+A lease is a row of the state: a name, who holds it, and when it expires by the clock of the database, so that clocks of
+machines need not agree. Whoever works on a record holds its lease for `LEASE_SECONDS` and renews it three times in that
+while, from a thread (the heartbeat). A process that dies renews nothing, its lease expires, and somebody else may
+acquire it. A holder that could not reach the state for too long finds its lease gone and acquires it anew, if nobody
+else has. On one machine nobody waits for that: there the process is looked up.
+"""
 
 from __future__ import annotations
 

@@ -11,8 +11,7 @@ import psycopg
 from psycopg import Connection
 
 from mason.errors import BadInput, StateFailed
-from mason.state.postgres_connections import connections_to
-from mason.state.postgres_migrations import MIGRATIONS, SCHEMA
+from mason.state.postgres_connections import MIGRATIONS, SCHEMA, connections_to
 from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
 from mason.util.redaction import Redactor
 
@@ -111,8 +110,8 @@ class PostgresStore(SqlStore):
         except psycopg.DataError as error:
             raise BadInput(f"{self._name} cannot keep this: {self._describe_error(error)}.") from error
         except psycopg.Error as error:
-            told = self._describe_error(error)
-            raise StateFailed(f"{self._name}: {told}.", hint=_advice(error, told)) from error
+            message = self._describe_error(error)
+            raise StateFailed(f"{self._name}: {message}.", hint=_advice(error, message)) from error
 
     def _describe_error(self, error: psycopg.Error) -> str:
         """Return the message on one line, without what is said of the place: that stands before it already."""
@@ -174,6 +173,6 @@ def _migrate(connection: Connection[Any]) -> None:
             connection.execute("INSERT INTO schema_version (version) VALUES (%s)", (number + 1,))
 
 
-def _advice(error: psycopg.Error, told: str) -> str:
-    found = next((advice for part, advice in _ADVICE.items() if part in told), "")
+def _advice(error: psycopg.Error, message: str) -> str:
+    found = next((advice for part, advice in _ADVICE.items() if part in message), "")
     return found or (_UNREACHABLE if isinstance(error, psycopg.OperationalError) else "")

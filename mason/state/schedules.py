@@ -9,7 +9,7 @@ from typing import Any
 from mason.errors import AlreadyExists, Conflict, Forbidden, NotFound
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 LOCAL = "local"
 """The scheduler whose schedules are kept in the state alone: Mason's own processes start what is due."""

@@ -1,14 +1,16 @@
-"""What every state store in a database has in common: the statements, in the SQL that all of them speak."""
+"""What every state store in a database has in common: the statements, in the SQL that all of them speak, and the rules
+of what may be registered beside what.
+"""
 
 from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any, ClassVar, Protocol, TypeVar
 
-from mason.errors import AlreadyExists, Conflict, StateFailed
+from mason.errors import AlreadyExists, AlreadyRegistered, Conflict, StateFailed
 from mason.state.models import (
     Kind,
     Lease,
@@ -22,8 +24,47 @@ from mason.state.models import (
     RunStep,
     SavedConfiguration,
 )
-from mason.state.rules import decide_outcomes
 from mason.state.store import StateStore
+
+
+def decide_outcomes(current: Mapping[Name, str], new: Sequence[Registration], *, replace: bool) -> list[Outcome]:
+    """Return what becomes of each new registration.
+
+    Raises:
+        AlreadyRegistered: with one line for every registration that is refused.
+    """
+    problems = [*_clashes(current, new)]
+    outcomes = []
+    for registration in new:
+        digest = current.get(registration.name)
+        if digest is None:
+            outcomes.append(Outcome.ADDED)
+        elif digest == registration.digest:
+            outcomes.append(Outcome.UNCHANGED)
+        else:
+            outcomes.append(Outcome.REPLACED)
+            if not replace:
+                problems.append(
+                    f"{registration.source}: {registration.name} is registered with other content "
+                    f"(sha256:{digest[:12]}, this is {registration.short_digest}). "
+                    "Use -f to make this one current; the other stays runnable by its digest."
+                )
+    if problems:
+        raise AlreadyRegistered(problems)
+    return outcomes
+
+
+def _clashes(current: Iterable[Name], new: Sequence[Registration]) -> Iterable[str]:
+    # `mason operator table` lists a namespace, or runs the operator of that name: it cannot do both.
+    sources = {registration.name: registration.source for registration in new}
+    names = {*current, *sources}
+    namespaces = {(name.kind, name.namespace): name for name in sorted(names) if name.namespace}
+    for name in sorted(names):
+        other = namespaces.get((name.kind, name.command))
+        if not name.namespace and other and (name in sources or other in sources):
+            place = sources.get(name) or sources[other]
+            yield f'{place}: the {name.kind} "{name}" without a namespace and the namespace of "{other}" have one name.'
+
 
 Row = tuple[Any, ...]
 T = TypeVar("T")
@@ -339,7 +380,15 @@ def _registration(row: tuple[Any, ...]) -> Registration:
 
 def _record(row: tuple[Any, ...]) -> Record:
     kind, record_id, status, document, version, created_at, updated_at = row
-    return Record(RecordKind(kind), record_id, status, json.loads(document), version, created_at, updated_at)
+    return Record(
+        kind=RecordKind(kind),
+        id=record_id,
+        status=status,
+        document=json.loads(document),
+        version=version,
+        created_at=created_at,
+        updated_at=updated_at,
+    )
 
 
 def _now() -> str:

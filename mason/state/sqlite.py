@@ -1,4 +1,7 @@
-"""The embedded state store: one SQLite file under MASON_HOME, safe with many processes."""
+"""The embedded state store: one SQLite file under MASON_HOME, safe with many processes.
+
+Its schema is the steps that lead to it. A step that was released is never changed.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +13,46 @@ from pathlib import Path
 from typing import Any
 
 from mason.errors import StateFailed
-from mason.state.migrations import MIGRATIONS
 from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
 from mason.state.sqlite_file import RESTORE, FileMark, is_state, make_state, require_same
 from mason.util.disk_room import LEAST_ROOM, DiskRoom
+
+MIGRATIONS: Sequence[Sequence[str]] = (
+    (
+        """CREATE TABLE registrations (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            kind TEXT NOT NULL, namespace TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,
+            definition TEXT NOT NULL, source TEXT NOT NULL, registered_at TEXT NOT NULL,
+            UNIQUE (kind, namespace, command, digest))""",
+        """CREATE TABLE current_registrations (
+            kind TEXT NOT NULL, namespace TEXT NOT NULL, command TEXT NOT NULL, digest TEXT NOT NULL,
+            PRIMARY KEY (kind, namespace, command))""",
+        """CREATE TABLE object_files (
+            digest TEXT NOT NULL, path TEXT NOT NULL, content BLOB NOT NULL, PRIMARY KEY (digest, path))""",
+        """CREATE TABLE configurations (
+            id TEXT PRIMARY KEY, text TEXT NOT NULL, source TEXT NOT NULL, checked_by TEXT NOT NULL,
+            saved_at TEXT NOT NULL)""",
+        "CREATE TABLE settings (name TEXT PRIMARY KEY, value TEXT NOT NULL)",
+        """CREATE TABLE records (
+            kind TEXT NOT NULL, id TEXT NOT NULL, status TEXT NOT NULL, document TEXT NOT NULL,
+            version INTEGER NOT NULL, created_at TEXT NOT NULL, updated_at TEXT NOT NULL,
+            PRIMARY KEY (kind, id))""",
+        "CREATE INDEX records_by_time ON records (kind, created_at)",
+        """CREATE TABLE leases (
+            name TEXT PRIMARY KEY, owner TEXT NOT NULL, fence INTEGER NOT NULL, expires_at REAL NOT NULL)""",
+    ),
+    (
+        """CREATE TABLE run_steps (
+            run TEXT NOT NULL, step TEXT NOT NULL, number INTEGER NOT NULL, status TEXT NOT NULL,
+            document TEXT NOT NULL, updated_at TEXT NOT NULL, PRIMARY KEY (run, step)) WITHOUT ROWID""",
+    ),
+    ("CREATE INDEX records_by_status ON records (kind, status, created_at)",),
+    (
+        "CREATE TABLE identity (id TEXT NOT NULL)",
+        "INSERT INTO identity (id) VALUES (lower(hex(randomblob(16))))",
+    ),
+)
+
 
 _BUSY_SECONDS = 30
 _LITTLE_ROOM = 256 * 1024
@@ -116,8 +155,8 @@ class SqliteStore(SqlStore):
         folder = Path(self._name).parent
         room = DiskRoom.of(folder)
         if "full" in message or ("disk I/O" in message and room.free < _LITTLE_ROOM):
-            told = room.describe(f"The file system of {folder}", needed=LEAST_ROOM)
-            return f"{told} Please free some space. Nothing was changed."
+            room_left = room.describe(f"The file system of {folder}", needed=LEAST_ROOM)
+            return f"{room_left} Please free some space. Nothing was changed."
         return next((advice for part, advice in _ADVICE.items() if part in message), "")
 
     def _version(self) -> int:

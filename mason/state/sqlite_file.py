@@ -51,7 +51,7 @@ def is_state(file: Path) -> bool:
             hint="Move it away, or choose another MASON_HOME.",
         )
     if not stat.S_ISREG(found.st_mode):
-        raise StateFailed(f"{file} is no file.", hint="Move it away, or choose another MASON_HOME.")
+        raise StateFailed(f"{file} is not a file.", hint="Move it away, or choose another MASON_HOME.")
     if not found.st_size:
         raise StateFailed(f"{file} is empty: the state that was in it is damaged.", hint=RESTORE)
     return True

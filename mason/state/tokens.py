@@ -14,7 +14,7 @@ from typing import NamedTuple
 from mason.errors import AlreadyExists, BadInput, Conflict, NotFound
 from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 PREFIX = "mason_"
 TOKEN_VARIABLE = "MASON_TOKEN"
@@ -163,14 +163,14 @@ def token_digest(text: str) -> str:
 def _token(record: Record) -> Token:
     document = record.document
     return Token(
-        record.id,
-        Scope(document["Scope"]),
-        record.created_at,
-        document["ExpiresAt"],
-        tuple(document["Operators"]),
-        tuple(document["Configurations"]),
-        record.status == _REVOKED,
-        document["Digest"],
+        name=record.id,
+        scope=Scope(document["Scope"]),
+        created_at=record.created_at,
+        expires_at=document["ExpiresAt"],
+        operators=tuple(document["Operators"]),
+        configurations=tuple(document["Configurations"]),
+        revoked=record.status == _REVOKED,
+        digest=document["Digest"],
     )
 
 

@@ -85,7 +85,7 @@ TABLES: Mapping[str, pa.Table] = {
 """The tables, by the names that the statements have for them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GoldenAnswer:
     """A statement of Spark SQL and its answer."""
 
@@ -99,7 +99,13 @@ class GoldenAnswer:
 def _answer(name: str, statement: str, types: str, *rows: tuple[Any, ...], **parameters: Any) -> GoldenAnswer:
     declared = dict(each.rsplit(" ", 1) for each in types.split("; "))
     known = {column: _TYPES[kind] for column, kind in declared.items()}
-    return GoldenAnswer(name, statement, known, [dict(zip(known, row, strict=True)) for row in rows], parameters)
+    return GoldenAnswer(
+        name=name,
+        statement=statement,
+        types=known,
+        rows=[dict(zip(known, row, strict=True)) for row in rows],
+        parameters=parameters,
+    )
 
 
 _TYPES = {
@@ -120,13 +126,13 @@ _TYPES = {
 
 ANSWERS: Sequence[GoldenAnswer] = [
     GoldenAnswer(
-        "every type and its nulls",
-        "select * from orders order by id",
-        {
+        name="every type and its nulls",
+        statement="select * from orders order by id",
+        types={
             **{each.name: str(each.type) for each in _ORDERS},
             "tags": "list<item: string>",
         },
-        ORDERS,
+        rows=ORDERS,
     ),
     _answer(
         "groups with their sums and means",

@@ -10,7 +10,7 @@ from mason.errors import BadPath
 from mason.util.environment import MasonEnvironment
 
 
-def require_below(path: str, roots: Sequence[str], shown: str) -> None:
+def require_below(path: str, roots: Sequence[str], display: str) -> None:
     """Check that a path stays below one of the roots (themselves without links), wherever links on its way lead.
 
     MASON_HOME may be below a root, as `~/.mason` is below `~`: its credentials and code are nobody's data all the same.
@@ -25,12 +25,12 @@ def require_below(path: str, roots: Sequence[str], shown: str) -> None:
         if (real == root or real.startswith(_folder(root))) and not _touches_home(real, root):
             return
     raise BadPath(
-        f'"{shown}" is outside of the folders that may be used.',
+        f'"{display}" is outside of the folders that may be used.',
         hint="Give a path below the root of the configuration.",
     )
 
 
-def require_visible(path: str, folders: Sequence[str], shown: str) -> None:
+def require_visible(path: str, folders: Sequence[str], display: str) -> None:
     """Check that no name on the way from the folders to a path, as it is written, begins with a dot.
 
     Hidden files are programs' own: a `.env`, `.ssh`, what Mason keeps beside tables. A link may still lead to such a
@@ -42,7 +42,7 @@ def require_visible(path: str, folders: Sequence[str], shown: str) -> None:
     hidden = name_beginning_with(".", path, folders)
     if hidden:
         raise BadPath(
-            f'Calls may not name hidden files and folders, and in "{shown}" "{hidden}" is a hidden name.',
+            f'Calls may not name hidden files and folders, and in "{display}" "{hidden}" is a hidden name.',
             hint="Give a path without names that begin with a dot.",
         )
 

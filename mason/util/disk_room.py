@@ -42,9 +42,9 @@ class DiskRoom:
         name = named or f"The file system {self.mount}"
         if not self.has_names:
             return f"{name} has no room for the names of more files: remove some."
-        told = f"{name} is full: {self.free:,} of {self.size:,} bytes are free"
+        message = f"{name} is full: {self.free:,} of {self.size:,} bytes are free"
         missing = needed - self.free
-        return f"{told}, about {missing:,} more are needed." if missing > 0 else f"{told}."
+        return f"{message}, about {missing:,} more are needed." if missing > 0 else f"{message}."
 
 
 def is_disk_full(error: BaseException) -> bool:

@@ -38,7 +38,7 @@ _ALLOWED = frozenset(
 )
 """They say where Spark and its cluster are and who asks, not what is run here."""
 
-_told: set[str] = set()
+_warned: set[str] = set()
 
 
 def env_files(home: Path, *, only_home: bool = False) -> list[Path]:
@@ -103,10 +103,10 @@ def _warn(file: Path, line: int, name: str) -> None:
     import logging  # every command reads this module, and hardly one has to warn
 
     place = f"{file}:{line}: {name}"
-    if place not in _told:
-        _told.add(place)
-        told = "%s is not taken from a .env file: it changes how programs start. Set it in the environment instead."
-        logging.getLogger("mason.util").warning(told, place)
+    if place not in _warned:
+        _warned.add(place)
+        message = "%s is not taken from a .env file: it changes how programs start. Set it in the environment instead."
+        logging.getLogger("mason.util").warning(message, place)
 
 
 def _unquote(value: str) -> str:

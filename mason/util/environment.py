@@ -1,4 +1,7 @@
-"""Where Mason keeps what is its own on this machine."""
+"""Where Mason keeps what is its own on this machine, and what holds for a MASON_HOME as a whole.
+
+That is `settings.yaml` in it; each key is also a variable `MASON_…`.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,10 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
+
+from mason.errors import InvalidConfiguration
+from mason.util.names import did_you_mean
 
 SERVED_VARIABLE = "MASON_SERVED"
 """Is set where a call of the REST API runs, in a process that ends: the server outlives it, as does its Spark."""
@@ -73,7 +80,50 @@ class MasonEnvironment:
     def state_file(self) -> Path:
         return self.home / "state.db"
 
-    def shown(self, path: Path) -> str:
+    def shorten_home(self, path: Path) -> str:
         """Return the path as a person would write it, with `~` for their home folder."""
         text, user = str(path), os.path.expanduser("~")  # noqa: PTH111
         return "~" + text[len(user) :] if text == user or text.startswith(user + os.sep) else text
+
+
+KEYS = (
+    *("call_memory", "call_output", "call_processes", "call_seconds"),
+    *("field_bytes", "lineage", "result_bytes", "retention", "state"),
+)
+
+
+def read_settings(env: MasonEnvironment) -> Mapping[str, Any]:
+    """Return what `settings.yaml` says; nothing where there is none.
+
+    Raises:
+        InvalidConfiguration: it cannot be read, or has a key that is none.
+    """
+    try:
+        if os.stat(env.settings_file).st_size == 0:  # noqa: PTH116 (every command asks)
+            return {}
+    except OSError:
+        return {}
+    from mason.util.yaml_file import YamlProblem, read_yaml
+
+    try:
+        document = read_yaml(env.settings_file, name=env.shorten_home(env.settings_file))
+    except YamlProblem as error:
+        raise InvalidConfiguration([error.problem]) from error
+    if document.value is None:
+        return {}
+    if not isinstance(document.value, Mapping):
+        raise InvalidConfiguration([document.problem((), "this is not a list of keys with their values")])
+    problems = [
+        document.problem(
+            (key,), f'"{key}" is not a setting. {did_you_mean(key, KEYS) or f"There are: {_list_settings()}."}'
+        )
+        for key in document.value
+        if key not in KEYS
+    ]
+    if problems:
+        raise InvalidConfiguration(problems)
+    return document.value
+
+
+def _list_settings() -> str:
+    return ", ".join(KEYS)

@@ -63,12 +63,12 @@ def _candidates(places: Sequence[str]) -> Iterable[Path]:
 
 def _version(home: Path) -> int:
     try:
-        told = subprocess.run(
+        answer = subprocess.run(
             [home / "bin" / "java", "-version"], capture_output=True, text=True, timeout=30, check=False
         )
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    match = _VERSION.search(told.stderr)
+    match = _VERSION.search(answer.stderr)
     return int(match[1]) if match else 0
 
 

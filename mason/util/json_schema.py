@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from mason.util.nearest import did_you_mean
-from mason.util.problems import Problem
+from mason.util.names import did_you_mean
 from mason.util.redaction import REDACTED, is_secret_name
-from mason.util.yaml_file import YamlDocument
+from mason.util.yaml_file import Problem, YamlDocument
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError

@@ -1,9 +1,11 @@
-"""Names: what may be one, and the class that an operator or workflow of that name must have."""
+"""Names and ids: what may be a name, which class bears it, the nearest known one to a mistyped one, and unique ids."""
 
 from __future__ import annotations
 
 import os
+import random
 import re
+from collections.abc import Iterable
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 _CONFIG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -41,3 +43,25 @@ def class_name(namespace: str, command: str) -> str:
 def full_name(namespace: str, command: str) -> str:
     """Return the name as it is written in messages: `table:get`, or `tidy` without a namespace."""
     return f"{namespace}:{command}" if namespace else command
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """Return 'Did you mean "x"?' when some known name is near, else an empty text."""
+    # difflib costs as much to import as half of `mason --help`, and is needed only after a mistake.
+    from difflib import get_close_matches
+
+    by_lower = {name.lower(): name for name in known}
+    found = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
+    return f'Did you mean "{by_lower[found[0]]}"?' if found else ""
+
+
+# Seeded by the system once: asking it for every id would cost a thread that answers requests its turn each time.
+_NUMBERS = random.Random(random.SystemRandom().getrandbits(256))
+# A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=lambda: _NUMBERS.seed(random.SystemRandom().getrandbits(256)))
+
+
+def new_id() -> str:
+    """Return 16 characters that no other record has; they are no secret."""
+    return f"{_NUMBERS.getrandbits(64):016x}"

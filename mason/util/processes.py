@@ -1,4 +1,4 @@
-"""Tells a process from another one that was given the same id later, and ends it."""
+"""Processes: which one an id means, which belong together, how much memory they use, and how one is ended."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -67,8 +67,8 @@ def start_time(pid: int) -> str:
             return ""
         state, started = fields[0], fields[19]
         return "" if state in "ZX" else started
-    told = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
-    return told.stdout.strip()
+    answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
+    return answer.stdout.strip()
 
 
 def describe_exit(name: str, code: int | None, last_lines: Sequence[str]) -> str:
@@ -110,3 +110,76 @@ def this_host() -> str:
         return f"{name} {boot} {os.readlink(_PROC / 'self/ns/pid')}"  # noqa: PTH115 (this is no path)
     except OSError:
         return name
+
+
+_PARENT, _SESSION, _USER, _SYSTEM, _RESIDENT = 1, 3, 11, 12, 21
+"""Where they stand in /proc/PID/stat, counted from what comes after the name."""
+
+_PAGE = os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass(frozen=True)
+class Family:
+    """The processes of one session."""
+
+    count: int = 0
+    resident_bytes: int = 0
+
+
+def count_families() -> dict[int, Family]:
+    """Return the processes of this machine by their sessions; nothing where the system does not show them."""
+    found: dict[int, Family] = {}
+    for stat in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):  # one that ends meanwhile
+            words = stat.read_text(errors="replace").rpartition(")")[2].split()
+            before = found.get(int(words[_SESSION]), Family())
+            resident = before.resident_bytes + int(words[_RESIDENT]) * _PAGE
+            found[int(words[_SESSION])] = Family(before.count + 1, resident)
+    return found
+
+
+def find_members(session: int) -> list[int]:
+    """Return the processes of a session."""
+    found = []
+    for stat in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):
+            if int(stat.read_text(errors="replace").rpartition(")")[2].split()[_SESSION]) == session:
+                found.append(int(stat.parent.name))
+    return found
+
+
+def machine_memory() -> int:
+    """Return how much memory there is for the processes of this machine, or of this container."""
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    for limit in (Path("/sys/fs/cgroup/memory.max"), Path("/sys/fs/cgroup/memory/memory.limit_in_bytes")):
+        with suppress(OSError, ValueError):  # "max" is not a limit
+            return min(total, int(limit.read_text()))
+    return total
+
+
+@dataclass(frozen=True)
+class ProcessUse:
+    """What one process has taken so far, and what it has in use."""
+
+    parent: int
+    ticks: int
+    resident_bytes: int
+
+
+def read_processes() -> dict[int, ProcessUse]:
+    """Return the processes of this machine by their ids; nothing where the system does not show them."""
+    found: dict[int, ProcessUse] = {}
+    for stat in _PROC.glob("[0-9]*/stat"):
+        with suppress(OSError, ValueError):  # one that ends meanwhile
+            words = stat.read_text(errors="replace").rpartition(")")[2].split()
+            ticks = int(words[_USER]) + int(words[_SYSTEM])
+            found[int(stat.parent.name)] = ProcessUse(int(words[_PARENT]), ticks, int(words[_RESIDENT]) * _PAGE)
+    return found
+
+
+def descendants(pid: int, processes: Mapping[int, ProcessUse]) -> list[int]:
+    """Return what a process has started, and what that has."""
+    found = [pid]
+    for each in found:
+        found += [child for child, use in processes.items() if use.parent == each and child != pid]
+    return found[1:]

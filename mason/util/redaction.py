@@ -1,12 +1,23 @@
-"""Keeps secrets out of everything that a person could read."""
+"""Keeps secrets out of everything that a person could read.
+
+Keeps secrets out of what code prints, logs and warns of while it runs, whoever wrote that code.
+
+As long as somebody runs with secrets, `sys.stdout` and `sys.stderr` hide them, and so does every record of logging. It
+holds for the whole process, not for one thread: an operator may print from threads of its own. What writes to a file of
+its own, or past Python (a child process, a library in C), is not heard here.
+"""
 
 from __future__ import annotations
 
 import json
+import logging
 import re
-from collections.abc import Iterable, Mapping
+import sys
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from functools import lru_cache
-from typing import Any
+from typing import IO, Any
 
 REDACTED = "REDACTED"
 
@@ -54,8 +65,8 @@ def redact_url(text: str) -> str:
     """Hide the password in every URL of a text, and what its parameters call a secret: `sc://host/;token=…`."""
     if "://" not in text:
         return text
-    shown = _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
-    return _URL.sub(lambda url: _URL_PARAMETER.sub(_redact_parameter, url[0]), shown)
+    redacted = _URL_PASSWORD.sub(rf"\g<before>{REDACTED}", text)
+    return _URL.sub(lambda url: _URL_PARAMETER.sub(_redact_parameter, url[0]), redacted)
 
 
 def _redact_parameter(found: re.Match[str]) -> str:
@@ -122,15 +133,15 @@ class Redactor:
         return value if self._without_secrets(text) == text else REDACTED
 
     def _redact_mapping(self, value: Mapping[Any, Any]) -> dict[Any, Any]:
-        shown: dict[Any, Any] = {}
+        redacted: dict[Any, Any] = {}
         for key, each in value.items():
             name = self._without_secrets(key) if isinstance(key, str) else key
             number = 2
-            while name in shown:  # two secrets are two keys all the same
+            while name in redacted:  # two secrets are two keys all the same
                 name = f"{self._without_secrets(str(key))} {number}"
                 number += 1
-            shown[name] = self.redact_data(each)
-        return shown
+            redacted[name] = self.redact_data(each)
+        return redacted
 
     def _without_secrets(self, text: str) -> str:
         for secret in sorted(self._secrets, key=len, reverse=True):
@@ -147,3 +158,84 @@ def _texts(value: Any) -> set[str]:
     if isinstance(value, list):
         return set().union(*(_texts(each) for each in value))
     return {str(value)} if value is not None else set()
+
+
+Redact = Callable[[str], str]
+
+_lock = threading.Lock()
+_active: list[Redact] = []
+_undo: list[Callable[[], None]] = []
+
+
+@contextmanager
+def hide_secrets(redact: Redact) -> Iterator[None]:
+    """Have nothing printed, logged or warned of meanwhile that `redact` would take out of it."""
+    with _lock:
+        _active.append(redact)
+        if len(_active) == 1:
+            _undo.extend(_listen())
+    try:
+        yield
+    finally:
+        with _lock:
+            _active.remove(redact)
+            while not _active and _undo:
+                _undo.pop()()
+
+
+def _listen() -> Iterator[Callable[[], None]]:
+    for name in ("stdout", "stderr"):
+        stream = getattr(sys, name)
+        if stream is not None:
+            heard = _RedactedStream(stream)
+            setattr(sys, name, heard)
+            yield lambda name=name, heard=heard, stream=stream: _put_back(name, heard, stream)  # type: ignore[misc]
+    make = logging.getLogRecordFactory()
+
+    def make_redacted(*arguments: Any, **options: Any) -> logging.LogRecord:
+        return _redact_record(make(*arguments, **options))
+
+    logging.setLogRecordFactory(make_redacted)
+    yield lambda: logging.setLogRecordFactory(make)
+
+
+def _put_back(name: str, heard: object, stream: object) -> None:
+    if getattr(sys, name) is heard:  # else somebody has put another one there, and will see to it
+        setattr(sys, name, stream)
+
+
+def _redact_text(text: str) -> str:
+    for redact in list(_active):
+        text = redact(text)
+    return text
+
+
+def _redact_record(record: logging.LogRecord) -> logging.LogRecord:
+    with suppress(Exception):  # a message that cannot be put together: logging says so when it is told, to stderr
+        message = record.getMessage()
+        redacted = _redact_text(message)
+        if redacted != message:
+            record.msg, record.args = redacted, None
+    if record.exc_info and record.exc_info[0]:
+        record.exc_text = _redact_text(
+            logging.Formatter().formatException(record.exc_info)
+        )  # which formatters take then
+    return record
+
+
+class _RedactedStream:
+    """A stream that hides secrets in what is written to it, and is else the stream that it stands for."""
+
+    def __init__(self, stream: IO[str]) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> int:
+        self._stream.write(_redact_text(text))
+        return len(text)
+
+    def writelines(self, lines: Iterable[str]) -> None:
+        for line in lines:
+            self.write(line)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)

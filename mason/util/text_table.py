@@ -1,11 +1,38 @@
-"""Tables of text."""
+"""Tables of text, and how much room a text takes on a terminal: some characters are two wide, accents take none."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from itertools import accumulate
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, takewhile
 
-from mason.util.text_width import clip_text, pad_text, room
+
+def room(text: str) -> int:
+    """Return how many columns of a terminal a text takes."""
+    return len(text) if text.isascii() else sum(_widths(text))
+
+
+def clip_text(text: str, width: int) -> str:
+    """Return a text that takes no more room than this; one that was longer ends in dots."""
+    if room(text) <= width:
+        return text
+    most = max(width - 1, 0)
+    fitting = sum(1 for _ in takewhile(lambda end: end <= most, accumulate(_widths(text))))
+    return f"{text[:fitting]}…"
+
+
+def pad_text(text: str, width: int) -> str:
+    """Return a text that takes at least so much room."""
+    return text + " " * (width - room(text))
+
+
+def _widths(text: str) -> Iterator[int]:
+    """Yield how many columns each character takes."""
+    import unicodedata  # of no use to most commands
+
+    above = ("Mn", "Me")  # marks that are drawn over what is before them
+    for each in text:
+        yield 0 if unicodedata.category(each) in above else 1 + (unicodedata.east_asian_width(each) in "WF")
+
 
 _NARROWEST_COLUMN = 8
 _WIDEST_COLUMN = 28
@@ -26,12 +53,13 @@ def table_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: in
 def clip_lines(headers: Sequence[str], rows: Sequence[Sequence[str]], width: int) -> tuple[list[str], int]:
     """Return a table with one line to a row, and how many of its columns have room; what is too long ends in `…`."""
     widths = [min(max(map(room, column)), _WIDEST_COLUMN) for column in zip(headers, *rows, strict=True)]
-    shown = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
-    kept = widths[:shown]
+    columns = max(sum(total - 2 <= width for total in accumulate(each + 2 for each in widths)), 1)
+    fitting = widths[:columns]
     lines = [
-        _line([clip_text(cell, size) for cell, size in zip(row, kept, strict=False)], kept) for row in (headers, *rows)
+        _line([clip_text(cell, size) for cell, size in zip(row, fitting, strict=False)], fitting)
+        for row in (headers, *rows)
     ]
-    return [lines[0], _line(["-" * each for each in kept], kept), *lines[1:]], shown
+    return [lines[0], _line(["-" * each for each in fitting], fitting), *lines[1:]], columns
 
 
 def _narrow_columns(widths: list[int], most: int) -> list[int]:

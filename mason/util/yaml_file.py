@@ -2,6 +2,8 @@
 
 Scalars follow YAML 1.2's core rules (`12:30`, `yes` and `0123` are text, as their authors meant), keys given twice are
 an error, and a document that would expand without end is refused before it is expanded.
+
+A problem in a file a person wrote, with the place where they can mend it.
 """
 
 from __future__ import annotations
@@ -14,7 +16,20 @@ from typing import Any, TypeAlias
 
 import yaml
 
-from mason.util.problems import Problem
+
+@dataclass(frozen=True, order=True)
+class Problem:
+    """What is wrong, and where: shown as `file:line: key: message`."""
+
+    file: str
+    line: int
+    key: str
+    message: str
+
+    def __str__(self) -> str:
+        place = f"{self.file}:{self.line}" if self.line else self.file
+        return f"{place}: {self.key}: {self.message}" if self.key else f"{place}: {self.message}"
+
 
 Key: TypeAlias = tuple[str | int, ...]
 
@@ -30,7 +45,7 @@ _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
 class YamlProblem(Exception):
-    """The text is not YAML that Mason can use; `problem` says where and why."""
+    """Raised when a text is not YAML that Mason can use; `problem` says where and why."""
 
     def __init__(self, problem: Problem) -> None:
         super().__init__(str(problem))

@@ -45,14 +45,14 @@ def to_dict(dag: Dag) -> dict[str, Any]:
 
 
 def _step_dict(step: ValidDagStep) -> dict[str, Any]:
-    shown = {
+    document = {
         "Id": step.key,
         "Operator": step.pinned_operator,
         "Configuration": step.config_id,
         "Dependencies": list(step.dependencies),
     }
     more = {"When": step.when, "Timeout": step.timeout, "Retry": str(step.retry) if step.retry.most else ""}
-    return {**shown, **{name: value for name, value in more.items() if value}}
+    return {**document, **{name: value for name, value in more.items() if value}}
 
 
 def _lanes(dag: Dag, width: int | None) -> list[str] | None:

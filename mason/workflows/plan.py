@@ -15,13 +15,13 @@ from mason.operators.failed_code import describe_failure
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import PreparedOperator, respond
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.workflows.clashes import Clashes
-from mason.workflows.deployment import plan_deployment
+from mason.workflows.definition.graph import Clashes
+from mason.workflows.definition.step_code import StepCode
+from mason.workflows.definition.valid_workflow import BoundStep, ValidWorkflow
 from mason.workflows.picture import draw, to_dict
-from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import StepPath, foreseen_paths, places_of
-from mason.workflows.step_work import StepResult, StepSays
-from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+from mason.workflows.runs.step_paths import StepPath, foreseen_paths, places_of
+from mason.workflows.runs.step_work import StepResult, StepSays
+from mason.workflows.schedules.deployment import plan_deployment
 
 _DRY_RUN = (
     "Performing Dry Run for Workflow.  To Deploy workflow use --deploy -d flag.  To run now use the --run -r flag"
@@ -38,7 +38,7 @@ def plan_workflow(workflow: ValidWorkflow, schedule: Schedule, response: Respons
     Raises:
         MasonError: the code of an operator is gone.
     """
-    planner = _Planner(workflow, StepCode(workflow), response, Clashes(workflow.dag))
+    planner = _Planner(workflow=workflow, code=StepCode(workflow), response=response, clashes=Clashes(workflow.dag))
     for line in (_DRY_RUN, "", "Valid Workflow DAG Definition:", "-" * 80, "\n".join(draw(workflow.dag, width)), ""):
         response.add_info(line)
     plans = [planner.plan(step) for step in workflow.dag.steps]
@@ -78,7 +78,7 @@ class _Paths:
         return ("reads", self.reads), ("writes", self.writes)
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Planner:
     """Plans step after step, and knows which of them writes what."""
 
@@ -92,13 +92,17 @@ class _Planner:
     def plan(self, step: ValidDagStep) -> dict[str, Any]:
         """Return the plan of a step, and tell what there is to know of it."""
         bound = self.workflow.bound[step.key]
-        shown = {"Id": step.key, "Dependencies": list(step.dependencies), **({"When": step.when} if step.when else {})}
-        shown["Operator"] = step.pinned_operator
+        document = {
+            "Id": step.key,
+            "Dependencies": list(step.dependencies),
+            **({"When": step.when} if step.when else {}),
+        }
+        document["Operator"] = step.pinned_operator
         if bound.parameters is None:
             self._warn(step, self.clashes.add(step, (), ()))
             waits = ", ".join(f"{{{{{text}}}}}" for text in bound.targets)
             self._tell(step, f"It is planned when {waits} is known.")
-            return {**shown, "Waits": f"planned when {waits} is known"}
+            return {**document, "Waits": f"planned when {waits} is known"}
         said = StepSays(step.key, silent=True)
         paths, planned = self._plan_step(bound, bound.parameters, said)
         has_plan = self.code.has_plan(bound.operator.registration)
@@ -109,10 +113,10 @@ class _Planner:
         waits = self._waits(step, paths, planned["Errors"][0]) if may_wait else ""
         self.writers |= {str(each).rstrip("/"): step.key for each in paths.writes}
         if waits:
-            return {**shown, **paths.to_dict(), "Waits": waits}
+            return {**document, **paths.to_dict(), "Waits": waits}
         for error in planned["Errors"]:
             self.response.add_error(f"{step.key}: {error}", said.status)
-        return {**shown, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
+        return {**document, **paths.to_dict(), "Plan": planned["Data"], "Info": planned["Info"]}
 
     def _plan_step(
         self, bound: BoundStep, parameters: ValidatedParameters, said: Response
@@ -126,7 +130,14 @@ class _Planner:
             response.redactor.learn(parameters.secrets)
             registration, env = bound.operator.registration, self.workflow.definitions.env
             operator = self.code.operator(registration)
-            prepared = PreparedOperator(env, bound.config, parameters, registration, operator, response)
+            prepared = PreparedOperator(
+                env=env,
+                config=bound.config,
+                parameters=parameters,
+                registration=registration,
+                operator=operator,
+                response=response,
+            )
             paths = _Paths(*(foreseen_paths(prepared, bound.operator.spec) or ()))
             return prepared.plan()
 

@@ -18,10 +18,15 @@ from mason.util.disk_room import why_not_written
 from mason.util.json_text import json_text, json_value
 from mason.util.packages import find_version
 from mason.util.redaction import REDACTED, redact_urls
-from mason.workflows.fingerprint import clients_for_record, digest_of, parameters_for_record
-from mason.workflows.step_code import StepCode
-from mason.workflows.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
-from mason.workflows.valid_workflow import BoundStep, ValidWorkflow
+from mason.workflows.definition.step_code import StepCode
+from mason.workflows.definition.valid_workflow import (
+    BoundStep,
+    ValidWorkflow,
+    clients_for_record,
+    digest_of,
+    parameters_for_record,
+)
+from mason.workflows.runs.step_paths import NOT_THERE, StepPath, foreseen_paths, places_of
 
 _KIND = "mason workflow plan"
 _PACKAGES = ("pyarrow", "duckdb", "pyspark", "sqlglot")
@@ -38,12 +43,12 @@ def save_plan(workflow: ValidWorkflow, path: Path) -> None:
 
     Raises:
         UnreadableFile: the file cannot be written, or an input cannot be read.
-        AlreadyExists: a file is there that is no plan.
+        AlreadyExists: a file is there that is not a plan.
     """
     if not path.parent.is_dir():  # a folder that nobody has made is a word that somebody has mistyped
         raise UnreadableFile(str(path), f"cannot be written: there is no folder {path.parent}.")
     if path.exists() and not path.is_file():  # to put a file in the place of /dev/null would hit everybody
-        raise UnreadableFile(str(path), "cannot be written: it is no file.")
+        raise UnreadableFile(str(path), "cannot be written: it is not a file.")
     if path.exists() and path.stat().st_size:
         _require_plan(path)
     try:
@@ -56,7 +61,7 @@ def check_plan(workflow: ValidWorkflow, path: Path) -> None:
     """Check that everything is as it was when the plan was saved.
 
     Raises:
-        UnreadableFile: the file is no plan, or an input cannot be read.
+        UnreadableFile: the file is not a plan, or an input cannot be read.
         PlanDiffers: with every difference.
     """
     planned = _read(path)
@@ -71,7 +76,7 @@ def _require_plan(path: Path) -> None:
         _read(path)
     except UnreadableFile as error:
         raise AlreadyExists(
-            f"{path} is there already, and is no plan of a workflow.", hint="Choose another name, or remove it."
+            f"{path} is there already, and is not a plan of a workflow.", hint="Choose another name, or remove it."
         ) from error
 
 
@@ -83,7 +88,7 @@ def _read(path: Path) -> dict[str, Any]:
     except (ValueError, RecursionError):
         planned = None
     if not isinstance(planned, dict) or planned.get("Kind") != _KIND or not _is_whole(planned):
-        raise UnreadableFile(str(path), "is no plan of a workflow.", hint="`--save FILE` makes one.")
+        raise UnreadableFile(str(path), "is not a plan of a workflow.", hint="`--save FILE` makes one.")
     return planned
 
 
@@ -112,8 +117,8 @@ def _pin_workflow(workflow: ValidWorkflow) -> dict[str, Any]:
             if str(each) not in files:  # many steps may read one table
                 files[str(each)] = _content(each)
         if id(bound.config) not in clients:
-            shown = clients_for_record(bound.config)
-            clients[id(bound.config)] = {role: digest_of(each) for role, each in shown.items()}
+            pinned = clients_for_record(bound.config)
+            clients[id(bound.config)] = {role: digest_of(each) for role, each in pinned.items()}
         steps[step.key] = {
             "Operator": step.pinned_operator,
             "Dependencies": list(step.dependencies),
@@ -145,7 +150,14 @@ def _paths(workflow: ValidWorkflow, code: StepCode, bound: BoundStep) -> tuple[l
     registration = bound.operator.registration
     operator = code.operator(registration)
     env = workflow.definitions.env
-    prepared = PreparedOperator(env, bound.config, bound.parameters, registration, operator, Response())
+    prepared = PreparedOperator(
+        env=env,
+        config=bound.config,
+        parameters=bound.parameters,
+        registration=registration,
+        operator=operator,
+        response=Response(),
+    )
     reads, writes = foreseen_paths(prepared, bound.operator.spec) or ([], [])  # a step before it may make its inputs
     return sorted(reads, key=str), writes
 

@@ -9,14 +9,13 @@ from datetime import UTC, datetime, timedelta
 from mason.engines.execution.models.job import JobStatus
 from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.errors import InvalidConfiguration
-from mason.operators.call_records import call_status, find_record
+from mason.operators.calls.records import call_status, find_record
 from mason.state.models import RecordKind, RecordMark
 from mason.state.schedules import run_ids_of_schedules
 from mason.state.store import StateStore
-from mason.util.durations import HOW, read_duration
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
-from mason.workflows.runs import is_alive
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.words import DURATION_HOW, read_duration
+from mason.workflows.runs.recorded_runs import is_alive
 
 VARIABLE = "MASON_RETENTION"
 OFF = "off"
@@ -28,16 +27,16 @@ def retention_of(env: MasonEnvironment, variables: Mapping[str, str] = os.enviro
     """Return how long jobs and runs that are over are kept; None for as long as the state itself.
 
     Raises:
-        InvalidConfiguration: what is written there is no time.
+        InvalidConfiguration: what is written there is not a time.
     """
     chosen = variables.get(VARIABLE, "")
-    source = VARIABLE if chosen else f"{env.shown(env.settings_file)}: retention"
+    source = VARIABLE if chosen else f"{env.shorten_home(env.settings_file)}: retention"
     given = chosen or read_settings(env).get("retention")
     if given in (None, "", OFF, False):
         return None
     duration = read_duration(given) if isinstance(given, str) else None
     if duration is None:
-        raise InvalidConfiguration([f'{source}: "{given}" is no time that something can be kept. {HOW}'])
+        raise InvalidConfiguration([f'{source}: "{given}" is not a time that something can be kept. {DURATION_HOW}'])
     return duration
 
 
@@ -47,18 +46,20 @@ def prune(store: StateStore, keep: timedelta) -> dict[str, int]:
     The last run of a schedule stays, however old: it tells the scheduler that the run has begun.
     """
     before = (datetime.now(UTC) - keep).isoformat(timespec="microseconds")
-    kept = run_ids_of_schedules(store)
-    removed = {kind: _prune_kind(store, kind, before, kept) for kind in (RecordKind.CALL, RecordKind.JOB)}
-    runs = _prune_kind(store, RecordKind.RUN, before, kept)
-    _prune_kind(store, RecordKind.CANCELLATION, before, kept)  # last: it stays as long as its job
+    scheduled_runs = run_ids_of_schedules(store)
+    removed = {kind: _prune_kind(store, kind, before, scheduled_runs) for kind in (RecordKind.CALL, RecordKind.JOB)}
+    runs = _prune_kind(store, RecordKind.RUN, before, scheduled_runs)
+    _prune_kind(store, RecordKind.CANCELLATION, before, scheduled_runs)  # last: it stays as long as its job
     return {"jobs": sum(removed.values()), "runs": runs}
 
 
-def _prune_kind(store: StateStore, kind: RecordKind, before: str, kept: set[str]) -> int:
+def _prune_kind(store: StateStore, kind: RecordKind, before: str, exempt: set[str]) -> int:
     removed, last = 0, None
     while True:
         found = store.list_old_records(kind, before, after=last, limit=_PAGE)
-        over = [each.id for each in found if not (kind is RecordKind.RUN and each.id in kept) and _is_over(store, each)]
+        over = [
+            each.id for each in found if not (kind is RecordKind.RUN and each.id in exempt) and _is_over(store, each)
+        ]
         removed += store.remove_old_records(kind, over, before)
         if len(found) < _PAGE:
             return removed

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from mason.operators.call_records import cancel_calls_of
+from mason.operators.calls.records import cancel_calls_of
 from mason.state.schedules import LOCAL, list_deployed_by, pause_schedule, scheduler_of
 from mason.state.store import StateStore
 from mason.state.tokens import revocation_reason, revoke_token

@@ -7,20 +7,20 @@ from pathlib import Path
 
 from mason.clients.response import Response
 from mason.errors import BadInput
-from mason.operators.registry import list_registered
+from mason.operators.registration.registry import list_registered
 from mason.operators.use_warnings import warn_of_use
 from mason.pipeline.driving.handover import RUN, was_handed_over
 from mason.state.home import read_state
 from mason.state.models import Record, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definitions import Definitions
-from mason.workflows.parameter_file import ParameterFile, parameters_of_request, read_parameters
-from mason.workflows.valid_workflow import ValidWorkflow
-from mason.workflows.validation import validate_workflow
+from mason.workflows.definition.definitions import Definitions
+from mason.workflows.definition.parameter_file import ParameterFile, parameters_of_request, read_parameters
+from mason.workflows.definition.valid_workflow import ValidWorkflow
+from mason.workflows.definition.validation import validate_workflow
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class WorkflowCall:
     """A workflow with what a user gives for it."""
 
@@ -75,9 +75,15 @@ def handle_workflow(
     A scheduler that is not this process is handed the workflow as it is now in any case, and asked to run it; where an
     earlier process has done so for the same call, that run is followed.
     """
-    from mason.workflows.deployment import deploy_workflow, run_outside, runs_here, schedule_of, schedule_to_run
     from mason.workflows.plan import plan_workflow
-    from mason.workflows.runner import run_workflow
+    from mason.workflows.runs.runner import run_workflow
+    from mason.workflows.schedules.deployment import (
+        deploy_workflow,
+        run_outside,
+        runs_here,
+        schedule_of,
+        schedule_to_run,
+    )
 
     warn_of_workflow(workflow, response)
     if not deploy and not run:
@@ -118,7 +124,7 @@ def find_resumed(
     Raises:
         MasonError: there is no such run, or something about its workflow is wrong.
     """
-    from mason.workflows.runs import find_run
+    from mason.workflows.runs.recorded_runs import find_run
 
     record = find_run(store, run_id)
     then = record.document
@@ -128,4 +134,6 @@ def find_resumed(
     if given is None and file is None:
         given = replace(parameters_of_request(then["Parameters"]), is_kept=True) if "Parameters" in then else None
         file = Path(then["ParameterFile"]) if then["ParameterFile"] else None
-    return record, find_workflow(env, WorkflowCall(name, call.digest, file, config_id, given=given))
+    return record, find_workflow(
+        env, WorkflowCall(name=name, digest=call.digest, parameter_file=file, config_id=config_id, given=given)
+    )

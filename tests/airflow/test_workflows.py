@@ -19,16 +19,16 @@ from mason.clients.airflow.scheduler import AirflowSchedulerClient
 from mason.clients.response import Response
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.errors import ClientFailed, Conflict, Forbidden, NotFound, Unprocessable
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.handover import RUN, Handover, begin_handover
 from mason.state.home import open_state, read_state
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.atomic_file import write_file
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.runs import show_run
+from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.runs.recorded_runs import show_run
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.airflow.server import Airflow, a_name
@@ -59,10 +59,10 @@ class Home:
         self.register(self.folder / "defs")
 
     def run(self, name: str = "demo:flow", config: str = "airflow", **more: Any) -> dict[str, Any]:
-        return workflow_calls.run(self.env, WorkflowCall(name, config_id=config, **more)).to_dict()
+        return workflow_calls.run(self.env, WorkflowCall(name=name, config_id=config, **more)).to_dict()
 
     def deploy(self, name: str = "demo:flow", **more: Any) -> dict[str, Any]:
-        return workflow_calls.deploy(self.env, WorkflowCall(name, config_id="airflow", **more)).to_dict()
+        return workflow_calls.deploy(self.env, WorkflowCall(name=name, config_id="airflow", **more)).to_dict()
 
 
 @pytest.fixture
@@ -203,8 +203,8 @@ def test_a_run_that_an_earlier_process_began_is_followed_and_not_begun_again(hom
 
         return copy_context().run(work)
 
-    first = run(Handover(RUN, keep=lambda run_id, _: began.append(run_id)))
-    again, unknown = Handover(RUN, began[0]), Handover(RUN, "mason__never")
+    first = run(Handover(kind=RUN, keep=lambda run_id, _: began.append(run_id)))
+    again, unknown = Handover(kind=RUN, earlier=began[0]), Handover(kind=RUN, earlier="mason__never")
     followed, lost = run(again), run(unknown)
 
     assert followed["Data"] == first["Data"]
@@ -304,7 +304,7 @@ class TestFaults:
 
         client.delete_schedule(name, response=Response())
 
-        assert api.known_dag(name) is None, "Airflow still has its history"
+        assert api.find_dag(name) is None, "Airflow still has its history"
         with pytest.raises(NotFound, match=f'There is no schedule "{name}"'):
             client.delete_schedule(name, response=Response())
 
@@ -378,7 +378,7 @@ class TestFaults:
 
     def test_how_many_steps_run_at_the_same_time_is_not_for_mason_to_say(self, home: Home, name: str) -> None:
         home.flow(step("a"))
-        call = WorkflowCall("demo:flow", config_id="airflow", schedule_name=name)
+        call = WorkflowCall(name="demo:flow", config_id="airflow", schedule_name=name)
 
         said = workflow_calls.run(home.env, call, limit=2).to_dict()
 

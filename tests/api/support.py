@@ -16,15 +16,15 @@ from typing import Any
 import httpx
 
 from mason.api.processes.outcome import Outcome
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
 from mason.configurations.saved import read_configurations, save_configurations
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.handover import Handover
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.definition.registration import WORKFLOWS
 from tests.conftest import EXAMPLES, Mason, write
 
 _NO_CERTIFICATES = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # reading those of the machine takes longer than a request

@@ -8,13 +8,13 @@ from typing import Any
 
 import pytest
 
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.call_queue import CallQueue
 from mason.clients.response import Response
 from mason.configurations.saved import use_configuration
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import TooMany
-from mason.operators.call_records import list_jobs
+from mason.operators.calls.records import list_jobs
 from mason.state.home import open_state
 from mason.state.models import Kind, Record, RecordKind
 from mason.state.store import StateStore
@@ -32,7 +32,7 @@ def store(env: MasonEnvironment, monkeypatch: pytest.MonkeyPatch) -> Iterator[St
 
 
 def call(name: str) -> Call:
-    return Call(Kind.OPERATOR, "test", "sleep", id=name, config_id="local")
+    return Call(kind=Kind.OPERATOR, namespace="test", command="sleep", id=name, config_id="local")
 
 
 def test_calls_that_may_not_be_written_down_take_a_place_in_the_queue_as_others_do(store: StateStore) -> None:
@@ -95,7 +95,7 @@ def test_who_asks_for_a_few_of_many_jobs_reads_long_pages(
         return list_records(self, kind, **options)
 
     monkeypatch.setattr(type(store), "list_records", counted)
-    monkeypatch.setattr("mason.operators.call_records._PAGE", 5)
+    monkeypatch.setattr("mason.operators.calls.records._PAGE", 5)
     config = use_configuration(env, "local")
 
     assert list_jobs(env, config, Response(), most=1, name="test:none") == []
@@ -107,7 +107,7 @@ def test_who_asks_for_a_few_of_many_jobs_reads_long_pages(
 def test_jobs_of_one_name_are_found_among_others(env: MasonEnvironment, store: StateStore) -> None:
     for number in range(6):
         command = "wanted" if number < 2 else "other"
-        told = Call(Kind.OPERATOR, "test", command, id=f"{command}_{number}").to_document()
+        told = Call(kind=Kind.OPERATOR, namespace="test", command=command, id=f"{command}_{number}").to_document()
         store.add_record(RecordKind.CALL, f"{command}_{number}", "succeeded", told)
     config = use_configuration(env, "local")
 

@@ -6,7 +6,7 @@ import threading
 import time
 from concurrent.futures import Future
 
-from mason.api.server.daemon_pool import DaemonPool
+from mason.api.server.calls.daemon_pool import DaemonPool
 
 
 def test_short_work_is_done_by_one_thread() -> None:

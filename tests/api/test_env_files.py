@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.api.support import CONFIGURATION, Server, operator, prepared

@@ -11,10 +11,10 @@ import pytest
 from starlette.requests import Request
 from starlette.responses import StreamingResponse
 
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.requests import REQUEST, RequestInfo
-from mason.operators.catalogue import Catalogue, LiveCatalogue
+from mason.operators.registration.catalogue import Catalogue, LiveCatalogue
 from mason.state.home import open_state
 from mason.state.models import Kind, RecordKind
 from mason.util.environment import MasonEnvironment
@@ -36,7 +36,10 @@ def test_who_answers_requests_does_not_wait_for_the_store_between_two_events(
 ) -> None:
     monkeypatch.setattr("mason.api.server.own_routes.LOOK_SECONDS", 0.01)
     store = open_state(env)
-    told = {**Call(Kind.OPERATOR, "test", "sleep", id="job").to_document(), "Process": this_process()}
+    told = {
+        **Call(kind=Kind.OPERATOR, namespace="test", command="sleep", id="job").to_document(),
+        "Process": this_process(),
+    }
     record = store.add_record(RecordKind.CALL, "job", "running", told)
     live = Noting(env, store)
     live.looked = []
@@ -44,7 +47,7 @@ def test_who_answers_requests_does_not_wait_for_the_store_between_two_events(
     routes = {each.id: each for each in OwnRoutes(env, live, unused, unused, unused).all()}
 
     async def stream() -> list[bytes]:
-        REQUEST.set(RequestInfo("asked"))
+        REQUEST.set(RequestInfo(id="asked"))
         request = Request({"type": "http", "method": "GET", "path": "/", "query_string": b"", "headers": []})
         reply = await routes["get /job/{job_id}/events"].handle(request, {"job_id": "job"})
         assert isinstance(reply, StreamingResponse)

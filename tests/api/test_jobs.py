@@ -15,13 +15,13 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mason.api.server.answers import answer_of
+from mason.api.server.calls.call import answer_of
 from mason.api.server.serve import listen
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
 from mason.util.environment import MasonEnvironment

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from mason.api.server.calls import Call
-from mason.api.server.claims import LOG, RunningRecord
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.claims import LOG, RunningRecord
+from mason.api.server.calls.execution import Execution
 from mason.api.server.json_log import JsonLines
 from mason.api.server.requests import REQUEST, RequestInfo
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
 from mason.errors import StateFailed
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.pipeline.driving.job_log import JobLog
 from mason.state.home import open_state
 from mason.state.models import Kind, RecordKind
@@ -28,7 +28,7 @@ id: keeper
 storage_engine: s3
 clients: {s3: {configuration: {aws_region: us-east-1, access_key: AKIA, secret_key: hunter22}}}
 """
-CALL = Call(Kind.OPERATOR, "table", "query", config_id="keeper", id="call")
+CALL = Call(kind=Kind.OPERATOR, namespace="table", command="query", config_id="keeper", id="call")
 
 
 @pytest.fixture
@@ -50,7 +50,7 @@ def log(execution: Execution) -> Iterator[JobLog]:
     """What a call logs, on its way to the record of its job and to the log of the server."""
     lines = JsonLines()
     LOG.addHandler(lines)
-    before = REQUEST.set(RequestInfo("asked", redact=lambda text: execution.redact_for(CALL, text)))
+    before = REQUEST.set(RequestInfo(id="asked", redact=lambda text: execution.redact_for(CALL, text)))
     log = JobLog(lambda text: execution.log_as_seen(CALL, text))
     yield log
     log.close()
@@ -90,7 +90,7 @@ def test_a_line_of_which_nobody_can_tell_what_is_secret_is_left_out(
     def fail(*_: object) -> None:
         raise StateFailed("The database cannot be reached.")
 
-    monkeypatch.setattr("mason.operators.catalogue.find_configuration", fail)
+    monkeypatch.setattr("mason.operators.registration.catalogue.find_configuration", fail)
 
     LOG.warning("It is %s.", "hunter22")
 

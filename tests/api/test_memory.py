@@ -145,4 +145,4 @@ def test_a_limit_that_is_none_is_told_before_there_is_a_server(tmp_path: Path) -
     for given in ("much", "-5", "1"):
         said = mason("run", "--port", "0", variables={"MASON_FIELD_BYTES": given})
         assert said.exit_code == 1
-        assert f'MASON_FIELD_BYTES: "{given}" is no limit of bytes.' in said.stderr
+        assert f'MASON_FIELD_BYTES: "{given}" is not a limit of bytes.' in said.stderr

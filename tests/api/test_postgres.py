@@ -15,12 +15,12 @@ from pathlib import Path
 import httpx
 import pytest
 
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.call_queue import CallQueue
 from mason.errors import StateFailed
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.models import Kind, RecordKind
 from mason.state.postgres import PostgresStore
 from mason.state.tokens import Scope, create_token, revoke_token
@@ -270,7 +270,7 @@ def test_a_call_is_run_once_though_nobody_knows_what_was_written_when_the_databa
     queue = CallQueue(store, calls, parallel=2, most_queued=10, lost_seconds=0.1)
     queue.start()
     wire.lose_answer_to(statement, stay_cut=True)
-    call = Call(Kind.OPERATOR, "test", "once")
+    call = Call(kind=Kind.OPERATOR, namespace="test", command="once")
     with suppress(StateFailed):  # as whoever asked would be told
         queue.add(call)
 

@@ -12,10 +12,10 @@ from typing import Any
 import pytest
 
 from mason.configurations.saved import read_configurations, save_configurations
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from mason.util.yaml_file import parse_yaml
@@ -397,6 +397,6 @@ def test_a_limit_that_is_none_is_told_before_there_is_a_server(tmp_path: Path) -
     (mason.home / "settings.yaml").write_text("call_memory: lots\n")
     result = mason("run", "--port", "0")
     assert result.exit_code == 1
-    assert 'settings.yaml: call_memory: "lots" is no limit. Say it as 128MB, 1GB or 64MiB.' in result.stderr
+    assert 'settings.yaml: call_memory: "lots" is not a limit. Say it as 128MB, 1GB or 64MiB.' in result.stderr
     result = mason("run", "--port", "0", variables={"MASON_CALL_SECONDS": "soon", "MASON_CALL_MEMORY": "1GB"})
-    assert 'MASON_CALL_SECONDS: "soon" is no limit. Say a number from 1 on, or off for none.' in result.stderr
+    assert 'MASON_CALL_SECONDS: "soon" is not a limit. Say a number from 1 on, or off for no limit.' in result.stderr

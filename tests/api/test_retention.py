@@ -44,5 +44,5 @@ def test_a_time_that_is_none_is_told_before_there_is_a_server(tmp_path: Path, wo
     refused = mason("run", "--port", "0", "--workers", workers)
 
     assert refused.exit_code == 1
-    assert 'settings.yaml: retention: "forever" is no time that something can be kept.' in refused.stderr
+    assert 'settings.yaml: retention: "forever" is not a time that something can be kept.' in refused.stderr
     assert "listens" not in refused.stderr

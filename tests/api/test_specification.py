@@ -201,7 +201,7 @@ BROKEN = [
     ("none", "title: nothing\n", "must say at which path"),
     ("path", "paths:\n  no/slash:\n    get:\n", '"no/slash" cannot be a path'),
     ("unknown", "paths:\n  /broken/{tabel}:\n    get:\n", 'broken:unknown has no parameter "tabel"'),
-    ("method", "paths:\n  /broken/method:\n    fetch:\n", "is no method"),
+    ("method", "paths:\n  /broken/method:\n    fetch:\n", "is not a method"),
     ("word", "paths:\n  /broken/word:\n    get: yes please\n", "must be a mapping, or nothing"),
     ("page", "paths:\n  /ui/broken:\n    post:\n", '"/ui/broken" is where the server has its own pages'),
     ("itself", "paths:\n  /api/openapi.json:\n    get:\n", '"/api/openapi.json" is where the server has its own'),

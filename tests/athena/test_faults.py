@@ -20,7 +20,7 @@ from mason.testing.contract import answer
 from tests.glue.proxy import Answer, AwsProxy, error
 from tests.ministack import Ministack
 
-ONE = QueryJob("select 1 as one", "default", {}).to_job()
+ONE = QueryJob(statement="select 1 as one", database="default", tables={}).to_job()
 QUERY_ID = "9cd5b1c4-7c1a-4ae7-a8a0-9b2d7a4c6e11"
 
 

@@ -24,8 +24,8 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Unsupported
-from mason.operators.call_records import find_job
-from mason.operators.token_limits import limit_to
+from mason.operators.calls.records import find_job
+from mason.operators.calls.token_limits import limit_to
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.tables.foreign_files import Foreign, ForeignFiles
@@ -54,7 +54,9 @@ def query(statement: str, database: str, tables: dict[str, str], address: str, o
         name: TableRef(f"{database}.{name}", Location(path.removeprefix("s3://"), address))
         for name, path in tables.items()
     }
-    return QueryJob(statement, database, named, output=Location(output, address) if output else None).to_job()
+    return QueryJob(
+        statement=statement, database=database, tables=named, output=Location(output, address) if output else None
+    ).to_job()
 
 
 @pytest.fixture
@@ -243,7 +245,9 @@ def test_a_text_only_table_is_asked_as_text(
 def test_a_format_that_athena_does_not_write_is_refused(
     client: AthenaExecutionClient, database: str, address: str, kind: str
 ) -> None:
-    job = QueryJob("select 1 as one", database, {}, output=Location("b/out", address), format=kind).to_job()
+    job = QueryJob(
+        statement="select 1 as one", database=database, tables={}, output=Location("b/out", address), format=kind
+    ).to_job()
 
     with pytest.raises(Unsupported, match=f"Athena does not write tables as {kind}. Leave format out"):
         answer(client.plan_job, job)
@@ -285,9 +289,9 @@ def test_data_of_others_at_the_output_are_told_before_athena_is_asked_and_stay(
     path = make_athena_table("orders", pa.table({"id": [1, 2]}))
     output = f"{bucket}/{uuid4().hex}/copied"
     asked = QueryJob(
-        "SELECT id FROM orders",
-        database,
-        {"orders": TableRef("orders", Location(path.removeprefix("s3://"), address))},
+        statement="SELECT id FROM orders",
+        database=database,
+        tables={"orders": TableRef("orders", Location(path.removeprefix("s3://"), address))},
         output=Location(output, address),
     )
     kept = replace(asked, foreign=Foreign.KEEP)

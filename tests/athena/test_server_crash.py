@@ -19,9 +19,9 @@ from mason.configurations.saved import read_configurations, save_configurations
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import Conflict
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.handover import JOB, Handover, begin_handover
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.query import BadQuery
@@ -198,7 +198,12 @@ class Unload:
 
     def run(self, earlier: str = "", notes: Mapping[str, str] | None = None) -> dict[str, Any]:
         """Run it as a call would, with what an earlier process has noted."""
-        handover = Handover(JOB, earlier, notes or {}, lambda job, told: self.noted.update(Job=job, Notes=dict(told)))
+        handover = Handover(
+            kind=JOB,
+            earlier=earlier,
+            notes=notes or {},
+            keep=lambda job, told: self.noted.update(Job=job, Notes=dict(told)),
+        )
 
         def work() -> dict[str, Any]:
             begin_handover(handover)
@@ -216,7 +221,10 @@ def unload(
     address = S3StorageClient(ministack.configuration()).address()
     statement, output = "select id from orders where id < 3", f"{path}_kept"
     job = QueryJob(
-        statement, database, {"orders": TableRef("orders", Location(path, address))}, output=Location(output, address)
+        statement=statement,
+        database=database,
+        tables={"orders": TableRef("orders", Location(path, address))},
+        output=Location(output, address),
     ).to_job()
     return Unload(AthenaExecutionClient({**settings, "endpoint": proxy.endpoint}), job, {})
 

@@ -490,7 +490,7 @@ class KillLoop:
     def _forget(self) -> None:
         """Remove what the last round registered, so that every round starts from the same."""
         script = (
-            "from mason.operators.registry import remove\n"
+            "from mason.operators.registration.registry import remove\n"
             "from mason.state.home import open_state\n"
             "from mason.state.models import Kind\n"
             "from mason.util.environment import MasonEnvironment\n"
@@ -580,9 +580,9 @@ def test_ctrl_c_while_python_cleans_up_is_neither_lost_nor_a_traceback() -> None
 REGISTER_ONE_BY_ONE = """\
 import sys, time
 from pathlib import Path
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 

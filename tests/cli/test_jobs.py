@@ -31,7 +31,7 @@ STEP_BY_STEP = textwrap.dedent(
     from mason.engines.storage.models.location import Location
     from mason.errors import MasonError
     from mason.pipeline.driving.execution import PipelineExecutionClient
-    from mason.pipeline.driving.in_process import InProcessRunner
+    from mason.pipeline.driving.execution import InProcessRunner
     from mason.pipeline.jobs.merge.job import MergeJob
 
     folder, beats = Path(sys.argv[1]), sys.argv[2] == "beats"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from mason.cli.run_view import RUN_COLUMNS, STEP_COLUMNS, run_rows, step_lines, step_rows
+from mason.cli.views.run_view import RUN_COLUMNS, STEP_COLUMNS, run_rows, step_lines, step_rows
 from mason.util.text_table import table_lines
 
 DIGEST = f"sha256:{'0' * 64}"

@@ -80,7 +80,7 @@ def test_a_saved_plan_of_a_workflow_replaces_only_another(shop: Mason, tmp_path:
     refused = shop(*save, "notes.txt")
 
     assert refused.exit_code == 1
-    assert "notes.txt is there already, and is no plan of a workflow." in refused.json["Errors"][0]
+    assert "notes.txt is there already, and is not a plan of a workflow." in refused.json["Errors"][0]
     assert (shop.folder / "notes.txt").read_text() == "mine"
     for _ in range(2):
         saved = shop(*save, "plan.json")

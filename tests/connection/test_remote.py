@@ -38,11 +38,11 @@ def naps(connection: Connection, status: str) -> list[str]:
 @pytest.mark.parametrize(
     ("url", "message"),
     [
-        ("ftp://somewhere", '"ftp://somewhere" is no address of a server. An address looks like'),
-        ("127.0.0.1:5000", "is no address of a server"),
-        ("http://", "is no address of a server"),
-        ("http://host:99999", "is no address of a server"),
-        ("http://host/?a=b", "is no address of a server"),
+        ("ftp://somewhere", '"ftp://somewhere" is not an address of a server. An address looks like'),
+        ("127.0.0.1:5000", "is not an address of a server"),
+        ("http://", "is not an address of a server"),
+        ("http://host:99999", "is not an address of a server"),
+        ("http://host/?a=b", "is not an address of a server"),
         ("http://me:secret@host", "Give the token as token="),
     ],
 )
@@ -259,7 +259,7 @@ def test_a_server_wants_its_token_and_may_have_a_certificate_of_its_own(
         assert m.configurations().data
     with (
         mason.connect(server.url) as m,
-        pytest.raises(ClientFailed, match="certificate of https:.* is none that is trusted here.* as ca_file"),
+        pytest.raises(ClientFailed, match="certificate of https:.* is not trusted here.* as ca_file"),
     ):
         m.configurations()
     with pytest.raises(BadInput, match="no.pem has no certificates"):

@@ -13,7 +13,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.outcome import ExplodeResult
 from mason.pipeline.jobs.explode.plan import ExplodePlan, plan_explode
@@ -50,7 +50,9 @@ class Explode:
 
     def plan(self, **options: Any) -> ExplodePlan:
         return plan_explode(
-            ExplodeJob(Location(str(self.root / "orders")), "orders", Location(str(self.output)), **options)
+            ExplodeJob(
+                path=Location(str(self.root / "orders")), name="orders", output=Location(str(self.output)), **options
+            )
         )
 
     def run(self, **options: Any) -> ExplodeResult:
@@ -71,7 +73,7 @@ class Explode:
 def read_table(place: Path) -> pa.Table:
     """Return a table as its newest commit has it."""
     commit = TableFolder(str(place)).current()
-    assert commit is not None, f"{place} is no table"
+    assert commit is not None, f"{place} is not a table"
     schema = decode_schema(commit.schema)
     tables = [pq.ParquetFile(place / each.path).read() for each in commit.files]
     assert all(each.schema.equals(schema) for each in tables)

@@ -14,9 +14,9 @@ from mason.errors import BadPath, Conflict, NoData
 from mason.pipeline.jobs.explode import plan as planning
 from mason.pipeline.jobs.explode import sink
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
-from mason.pipeline.reading.plan import look, read_plan
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan import inspection, read_plan
+from mason.pipeline.reading.plan.inspection import PlanRefused
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import read_quarantine
@@ -193,8 +193,8 @@ def test_a_row_has_the_same_key_however_many_tasks_there_are(
     for size in (1 << 30, 2_000):
         monkeypatch.setattr(read_plan, "SMALLEST_TASK", size)
         monkeypatch.setattr(read_plan, "TASK_BYTES", size)
-        monkeypatch.setattr(look, "CUT_LINES_BYTES", size)
-        monkeypatch.setattr(look, "CUT_BYTES", size)
+        monkeypatch.setattr(inspection, "CUT_LINES_BYTES", size)
+        monkeypatch.setattr(inspection, "CUT_BYTES", size)
         plan = explode.plan()
         keys[len(plan.scan.task_bytes)] = [
             {each.flat.name: read_table(explode.output / each.flat.folder) for each in explode.run_plan(plan).tables}
@@ -298,7 +298,9 @@ def test_an_output_in_the_input_is_refused(explode: Explode) -> None:
         with pytest.raises(BadPath, match="lie one in the other"):
             planning.plan_explode(
                 planning.ExplodeJob(
-                    Location(str(explode.root / "orders")), "o", Location(str(explode_into.root / output))
+                    path=Location(str(explode.root / "orders")),
+                    name="o",
+                    output=Location(str(explode_into.root / output)),
                 )
             )
 
@@ -423,7 +425,9 @@ def test_of_two_explodes_into_one_output_one_wins_and_the_other_says_so(explode:
 def test_a_flat_table_can_be_exploded_from_its_commit(explode: Explode) -> None:
     explode.given(ORDERS)
     explode.run(columns=("items",))
-    job = planning.ExplodeJob(Location(str(explode.output / "orders")), "again", Location(str(explode.root / "second")))
+    job = planning.ExplodeJob(
+        path=Location(str(explode.output / "orders")), name="again", output=Location(str(explode.root / "second"))
+    )
 
     explode.run_plan(planning.plan_explode(job))
 

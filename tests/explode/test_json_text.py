@@ -35,7 +35,7 @@ def test_json_text_is_taken_apart_and_what_is_broken_is_kept_and_told(explode: E
     ]
     assert explode.table("orders_t_l")["value"].to_pylist() == ["x", "y"]
     assert result.to_dict()["TextsKept"] == {"t": 1} and result.to_dict()["JsonTexts"] == ["t"]
-    assert list(result.warnings) == ['In "t" 1 text is no JSON object as the others are, and kept as text.']
+    assert list(result.warnings) == ['In "t" 1 text is not a JSON object as the others are, and kept as text.']
 
 
 def test_text_that_is_seldom_json_stays_text(explode: Explode) -> None:

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 from mason.pipeline.jobs.format.outcome import FormatResult
 from mason.pipeline.jobs.format.plan import FormatPlan, plan_format
@@ -79,7 +79,7 @@ class Format:
 
     def plan(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatPlan:
         read, written = Location(str(self.root / source)), Location(str(self.root / output))
-        return plan_format(FormatJob(read, written, FormatOptions(format_, **options)))
+        return plan_format(FormatJob(read, written, FormatOptions(format=format_, **options)))
 
     def run(self, format_: str, source: str = "in", output: str = "out", **options: Any) -> FormatResult:
         return self.run_plan(self.plan(format_, source, output, **options))

@@ -119,7 +119,7 @@ def test_rows_for_which_it_is_true_are_taken(condition: str, ids: list[int]) -> 
         "at = instant": "filter 1:1: a time with a zone cannot be compared with one that has none.",
         "list = list": "cannot be compared",
         "day > 'yesterday'": "filter 1:1: Failed to parse string: 'yesterday'",
-        "country + 1 > 2": "filter 1:1: string is no number to calculate with.",
+        "country + 1 > 2": "filter 1:1: string is not a number to calculate with.",
         "country like id": "like compares a text with a pattern in quotes",
         "price / (price - 5) > 1": "filter 1:1: a number is divided by zero.",
         "cast(country as int) = 1": "filter 1:6: Failed to parse string",

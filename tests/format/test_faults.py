@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from mason.errors import Conflict, UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.writers import (
     avro_writer,
     csv_writer,

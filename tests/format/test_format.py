@@ -27,8 +27,8 @@ from mason.pipeline.jobs.format.condition import BadCondition
 from mason.pipeline.jobs.format.job import parse_size
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.tables.rejects import read_quarantine
 from tests.format.conftest import Format
 
@@ -306,7 +306,7 @@ def test_a_sample_of_more_rows_than_there_are_has_all_of_them_and_one_of_none_ha
 
 def test_every_row_is_as_likely_in_a_sample_as_any_other(monkeypatch: pytest.MonkeyPatch) -> None:
     """Over many seeds each of 60 rows in three tasks is drawn about as often: chi-square, 59 degrees, p > 0.001."""
-    from mason.pipeline.jobs.format import sample
+    from mason.pipeline.jobs.format import sink as sample
 
     counts, size, draws = [10, 30, 20], 12, 2000
     seen = [0] * sum(counts)
@@ -408,8 +408,8 @@ def test_every_compression_that_a_format_has_is_read_back(format_: Format, name:
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"format_": "csv", "compression": "rar"}, '"rar" is no compression for csv. One of: none, gzip, zstd.'),
-        ({"format_": "exel"}, '"exel" is no format that can be written.'),
+        ({"format_": "csv", "compression": "rar"}, '"rar" is not a compression for csv. One of: none, gzip, zstd.'),
+        ({"format_": "exel"}, '"exel" is not a format that can be written.'),
         ({"format_": "csv", "columns": ["prize"]}, 'There is no column "prize". Did you mean "price"?'),
         ({"format_": "csv", "partition_columns": ["contry"]}, 'There is no column "contry". Did you mean "country"?'),
         ({"format_": "csv", "columns": ["id"], "partition_columns": ["country"]}, "is not among the columns"),
@@ -611,8 +611,8 @@ def test_a_path_inside_the_output_is_refused(format_: Format) -> None:
 def test_large_files_of_text_are_read_in_ranges_through_the_commit(
     format_: Format, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 4096)
-    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_LINES_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.inspection.CUT_BYTES", 4096)
+    monkeypatch.setattr("mason.pipeline.reading.plan.inspection.CUT_LINES_BYTES", 4096)
     monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.TASK_BYTES", 4096)
     notes = [f'line\n"{number}"' for number in range(2000)]
     format_.given({"id": list(range(2000)), "note": notes})

@@ -15,9 +15,9 @@ from mason.clients.glue.metastore import GlueMetastoreClient
 from mason.clients.response import Response
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.state.home import open_state
 from mason.testing.contract import answer
@@ -77,7 +77,7 @@ class Operators:
     env: MasonEnvironment
 
     def __call__(self, command: str, *, plan: bool = False, **parameters: str) -> Response:
-        call = OperatorCall("table", command, given=list(parameters.items()))
+        call = OperatorCall(namespace="table", command=command, given=list(parameters.items()))
         act = plan_operator if plan else run_operator
         done = respond(lambda response: act(self.env, call, response))
         assert not done.response.errors

@@ -49,7 +49,7 @@ def test_a_schedule_means_the_same_in_the_words_of_aws(usual: str, aws: str) -> 
         ("0 6 * *", 'has 4 fields instead of 5: write "0 6 * * *"'),
         ("60 6 * * *", 'the minute "60" must be 0 to 59'),
         ("0 6 * * FUN", 'the weekday "FUN" must be 0 to 7'),
-        ("0 6 L * *", '"L" is no day of the month (1 to 31). Write "0 6 * * 1-5"'),
+        ("0 6 L * *", '"L" is not a day of the month (1 to 31). Write "0 6 * * 1-5"'),
         ("0 6 * * 5#3", '"5#3" cannot be a day of the week'),
         ("* * * * *", 'every 5 minutes. Write "*/5 * * * *"'),
         ("*/2 * * * *", "every 5 minutes"),

@@ -25,13 +25,13 @@ from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict, NotFound, Unprocessable
-from mason.operators.definition_folder import read_definitions
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.workflows.definition.registration import WORKFLOWS
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.aws import KEYS, ROLE, Moto
@@ -54,7 +54,14 @@ def crawlers(moto: Moto) -> Crawlers:
 
 @pytest.fixture
 def crawl(database: str) -> Crawl:
-    return Crawl(f"crawler_{uuid4().hex[:8]}", database, "s3://data/orders", "0 6 * * 1-5", WORKFLOW, "step_1")
+    return Crawl(
+        name=f"crawler_{uuid4().hex[:8]}",
+        database=database,
+        path="s3://data/orders",
+        expression="0 6 * * 1-5",
+        workflow=WORKFLOW,
+        step="step_1",
+    )
 
 
 @pytest.fixture
@@ -72,7 +79,7 @@ def test_a_crawler_is_created_listed_started_and_deleted(
     scheduler.trigger_schedule(crawl.name, response=response)
 
     assert response.info == (f"Created table crawler {crawl.name}.", f"Refreshing Table Crawler: {crawl.name}")
-    assert Schedule(crawl.name, "0 6 * * 1-5", WORKFLOW) in answer(scheduler.list_schedules)
+    assert Schedule(name=crawl.name, expression="0 6 * * 1-5", workflow=WORKFLOW) in answer(scheduler.list_schedules)
     found = moto.client("glue").get_crawler(Name=crawl.name)["Crawler"]
     assert found["Role"] == ROLE
     assert found["DatabaseName"] == crawl.database
@@ -150,19 +157,23 @@ def test_a_crawler_without_a_role_is_refused_with_what_to_set(moto: Moto, crawl:
 
 
 def test_a_schedule_is_checked_before_it_is_kept(scheduler: GlueSchedulerClient) -> None:
-    answer(scheduler.validate_schedule, Schedule("x", "0 6 * * *"))
-    answer(scheduler.validate_schedule, Schedule("x"))
+    answer(scheduler.validate_schedule, Schedule(name="x", expression="0 6 * * *"))
+    answer(scheduler.validate_schedule, Schedule(name="x"))
     with pytest.raises(BadInput, match="every 5 minutes"):
-        answer(scheduler.validate_schedule, Schedule("x", "* * * * *"))
+        answer(scheduler.validate_schedule, Schedule(name="x", expression="* * * * *"))
 
 
 def deployment_of(*operators: str, name: str = "table_infer", expression: str = "", **parameters: Any) -> Deployment:
     given: Mapping[str, Any] = {"database_name": "shop", "storage_path": "data/orders", **parameters}
     steps = [
-        ValidDagStep(f"step_{n}", f"step_{n}", each, "0" * 64, parameters=given) for n, each in enumerate(operators, 1)
+        ValidDagStep(id=f"step_{n}", key=f"step_{n}", operator=each, digest="0" * 64, parameters=given)
+        for n, each in enumerate(operators, 1)
     ]
     return Deployment(
-        Schedule(name, expression), Dag("table_infer", steps), WORKFLOW, find_place=lambda step, path: place_of(path)
+        schedule=Schedule(name=name, expression=expression),
+        dag=Dag("table_infer", steps),
+        workflow=WORKFLOW,
+        find_place=lambda step, path: place_of(path),
     )
 
 
@@ -241,7 +252,7 @@ def test_a_workflow_of_two_steps_is_refused_with_the_schedulers_that_could_take_
     found = read_definitions(write(tmp_path / "two", {"workflow.yaml": text}), [WORKFLOWS])
     register(operators.env, open_state(operators.env), found.valid, replace=True)
     given = "".join(f"{each}:\n  parameters: {{database_name: shop}}\n" for each in "ab")
-    call = WorkflowCall("demo:two", parameter_file=write(tmp_path, {"p.yaml": given}) / "p.yaml")
+    call = WorkflowCall(name="demo:two", parameter_file=write(tmp_path, {"p.yaml": given}) / "p.yaml")
 
     assert workflow_calls.deploy(operators.env, call).response.errors == (
         '"demo_two" has 2 steps: Glue runs none of them, a crawler stands for one alone. '
@@ -300,7 +311,7 @@ class Infer:
         given = {"database_name": self.database, "storage_path": f"{self.bucket}/orders", **parameters}
         told = {"schedule_name": self.name, "step_1": {"config_id": config, "parameters": given}}
         write(self.folder, {"p.yaml": yaml.safe_dump(told)})
-        return WorkflowCall("table:infer", parameter_file=self.folder / "p.yaml", config_id="aws")
+        return WorkflowCall(name="table:infer", parameter_file=self.folder / "p.yaml", config_id="aws")
 
     def crawler(self) -> Mapping[str, Any] | None:
         """Return the crawler that Glue has of the schedule's name."""
@@ -375,7 +386,7 @@ def test_a_dry_run_refuses_what_glue_would_refuse(infer: Infer, tmp_path: Path) 
     register(infer.env, open_state(infer.env), found.valid, replace=True)
     given = "".join(f"{each}:\n  parameters: {{database_name: {infer.database}}}\n" for each in "ab")
     file = write(tmp_path, {"two.yaml": given}) / "two.yaml"
-    both = workflow_calls.plan(infer.env, WorkflowCall("demo:two", parameter_file=file, config_id="aws")).response
+    both = workflow_calls.plan(infer.env, WorkflowCall(name="demo:two", parameter_file=file, config_id="aws")).response
 
     for said, words in (
         (named, "finds out by itself what table_name would say (step_1)."),
@@ -426,7 +437,7 @@ def test_deploying_and_running_the_example_says_what_the_seeds_say(
     found = read_definitions(EXAMPLES / "workflows" / "table" / "infer", [WORKFLOWS])
     register(operators.env, open_state(operators.env), found.valid, replace=True)
     parameters = f"step_1:\n  parameters:\n    database_name: {database}\n    storage_path: data/orders/\n"
-    call = WorkflowCall("table:infer", parameter_file=write(tmp_path, {"p.yaml": parameters}) / "p.yaml")
+    call = WorkflowCall(name="table:infer", parameter_file=write(tmp_path, {"p.yaml": parameters}) / "p.yaml")
 
     said = workflow_calls.deploy_and_run(operators.env, call).response
 

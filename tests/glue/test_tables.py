@@ -118,7 +118,9 @@ def test_avro_has_its_schema_with_the_table_and_with_its_reader() -> None:
 
 
 def test_a_table_comes_back_from_glue_as_it_was_saved() -> None:
-    options = InferOptions("csv", None, ";", "latin-1", ("NA",), True)
+    options = InferOptions(
+        input_format="csv", read_headers=None, delimiter=";", encoding="latin-1", nulls=("NA",), read_all=True
+    )
     saved = table("csv", read_options=options, delimited=Delimited(";", True, False))
 
     found = table_from_glue(as_found(glue_from_table(saved)))
@@ -129,7 +131,7 @@ def test_a_table_comes_back_from_glue_as_it_was_saved() -> None:
 
 
 def test_columns_that_somebody_else_changed_win_over_what_mason_kept() -> None:
-    described = as_found(glue_from_table(table("parquet", read_options=InferOptions("parquet"))))
+    described = as_found(glue_from_table(table("parquet", read_options=InferOptions(input_format="parquet"))))
     described["StorageDescriptor"]["Columns"].append({"Name": "added_in_athena", "Type": "map<string,int>"})
 
     found = table_from_glue(described)
@@ -137,7 +139,7 @@ def test_columns_that_somebody_else_changed_win_over_what_mason_kept() -> None:
     assert [each.name for each in found.schema.columns] == ["id", "price", "added_in_athena", "year"]
     assert found.schema.columns[0].type == pa.int64()
     assert found.schema.columns[2].type == pa.map_(pa.string(), pa.int32())
-    assert found.read_options == InferOptions("parquet")
+    assert found.read_options == InferOptions(input_format="parquet")
 
 
 def test_a_table_of_a_crawler_is_shown_as_the_seeds_show_it() -> None:

@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
@@ -128,7 +128,10 @@ def describe_requests() -> dict[str, Any]:
 
 def example_requests() -> dict[str, Any]:
     """Return requests of every type: as short as can be, and with every field set."""
-    checks = [Check("not_null", "names", ["name"]), Check("foreign_key", "k", ["id"], references="/shop/b")]
+    checks = [
+        Check(kind="not_null", name="names", columns=["name"]),
+        Check(kind="foreign_key", name="k", columns=["id"], references="/shop/b"),
+    ]
     csv = DelimitedOptions(quote="'", skip_rows=2, widths=(3, 4), ragged="pad")
     merge = MergeOptions(
         delimiter=";", nulls=("n/a",), on_conflict=OnConflict.STRING, on_bad_record=OnBadRecord.NULL, mode=Mode.APPEND,
@@ -137,59 +140,73 @@ def example_requests() -> dict[str, Any]:
     )  # fmt: skip
     diff = DiffOptions(version="1", other_version="2", keys=("id",), limit=3)
     dedupe = DedupeOptions(keys=("id",), order_by=("day",), keep="last")
-    format_ = FormatOptions("csv", ("id",), "id > 1", ("day",), "1MB", "gzip", 9)
+    format_ = FormatOptions(
+        format="csv",
+        columns=("id",),
+        filter="id > 1",
+        partition_columns=("day",),
+        file_size="1MB",
+        compression="gzip",
+        sample_size=9,
+    )
     return {
         "merge": MergeJob(Location("/in"), Location("/out")),
         "merge, all": MergeJob(Location("b/in", "s3://b"), Location("b/out", "s3://b"), merge),
         "replay": ReplayJob(Location("/out"), Location("/mended")),
         "replay, all": ReplayJob(Location("b/out", "s3://b"), Location("/mended"), Foreign.KEEP),
-        "dedupe": DedupeJob(Location("/in"), Location("/out")),
+        "dedupe": DedupeJob(path=Location("/in"), output=Location("/out")),
         "dedupe, all": DedupeJob(
-            Location("b/in", "s3://b"),
-            Location("b/out", "s3://b"),
-            Location("b/removed", "s3://b"),
-            dedupe,
-            Foreign.KEEP,
+            path=Location("b/in", "s3://b"),
+            output=Location("b/out", "s3://b"),
+            removed=Location("b/removed", "s3://b"),
+            options=dedupe,
+            foreign=Foreign.KEEP,
         ),
-        "format": FormatJob(Location("/in"), Location("/out"), FormatOptions("csv")),
+        "format": FormatJob(Location("/in"), Location("/out"), FormatOptions(format="csv")),
         "format, all": FormatJob(Location("b/in", "s3://b"), Location("b/out", "s3://b"), format_, Foreign.KEEP),
-        "explode": ExplodeJob(Location("/in"), "orders"),
+        "explode": ExplodeJob(path=Location("/in"), name="orders"),
         "explode, all": ExplodeJob(
-            Location("b/in", "s3://b"), "orders", Location("b/out", "s3://b"), ("lines",), "__", 5, Foreign.KEEP
+            path=Location("b/in", "s3://b"),
+            name="orders",
+            output=Location("b/out", "s3://b"),
+            columns=("lines",),
+            separator="__",
+            limit=5,
+            foreign=Foreign.KEEP,
         ),
-        "summarize": SummaryJob(Location("/in")),
+        "summarize": SummaryJob(path=Location("/in")),
         "summarize, all": SummaryJob(
-            Location("b/in", "s3://b"),
-            ("id",),
-            True,
-            5,
-            Location("b/out", "s3://b"),
-            Location("/page"),
-            True,
-            Foreign.KEEP,
+            path=Location("b/in", "s3://b"),
+            columns=("id",),
+            exact=True,
+            histogram=5,
+            output=Location("b/out", "s3://b"),
+            html=Location("/page"),
+            overwrite=True,
+            foreign=Foreign.KEEP,
         ),
-        "check": CheckJob(Location("/in"), checks[:1]),
+        "check": CheckJob(path=Location("/in"), checks=checks[:1]),
         "check, all": CheckJob(
-            Location("b/in", "s3://b"),
-            checks,
-            {"/shop/b": Location("/shop/b")},
-            Location("b/failed", "s3://b"),
-            3,
-            "2026-01-01",
-            Foreign.KEEP,
+            path=Location("b/in", "s3://b"),
+            checks=checks,
+            references={"/shop/b": Location("/shop/b")},
+            failures=Location("b/failed", "s3://b"),
+            samples=3,
+            as_of="2026-01-01",
+            foreign=Foreign.KEEP,
         ),
         "diff": DiffJob(Location("/in"), Location("/other")),
         "diff, all": DiffJob(Location("b/in", "s3://b"), Location("b/other", "s3://b"), diff),
-        "query": QueryJob("select 1", "shop", {}),
+        "query": QueryJob(statement="select 1", database="shop", tables={}),
         "query, all": QueryJob(
-            "select 1",
-            "shop",
-            {"t": TableRef("t", Location("b/t", "s3://b"))},
-            {"n": 1},
-            5,
-            Location("b/out", "s3://b"),
-            "csv",
-            Foreign.KEEP,
+            statement="select 1",
+            database="shop",
+            tables={"t": TableRef("t", Location("b/t", "s3://b"))},
+            parameters={"n": 1},
+            limit=5,
+            output=Location("b/out", "s3://b"),
+            format="csv",
+            foreign=Foreign.KEEP,
         ),
     }
 

@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from mason.api.server.call_queue import CallQueue
+from mason.api.server.calls.call_queue import CallQueue
 from mason.engines.execution.models.job import JobStatus
-from mason.operators.call_records import call_job, call_status, is_left
+from mason.operators.calls.records import call_job, call_status, is_left
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment

@@ -33,7 +33,7 @@ from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.tables.commit import open_table
-from mason.pipeline.types.typed_json import from_typed, to_typed
+from mason.pipeline.types.python_values import from_typed, to_typed
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.testing.execution import ExecutionContract
@@ -144,7 +144,13 @@ def test_a_driver_that_fails_says_why(tmp_path: Path, merge: Job) -> None:
 
 def test_a_job_without_an_output_needs_a_place_for_its_events(tmp_path: Path) -> None:
     write(tmp_path, {"in/a.csv": "id\n1\n"})
-    query = QueryJob("select id from t", "shop", {"t": TableRef("t", Location(str(tmp_path / "in")))}, {}, 10).to_job()
+    query = QueryJob(
+        statement="select id from t",
+        database="shop",
+        tables={"t": TableRef("t", Location(str(tmp_path / "in")))},
+        parameters={},
+        limit=10,
+    ).to_job()
 
     with pytest.raises(BadInput, match="jobs_path"):
         submit(FarClient({}), query)
@@ -374,7 +380,13 @@ def test_a_driver_that_is_killed_is_noticed_by_its_silence(tmp_path: Path, monke
 def _endless(folder: Path) -> Job:
     write(folder, {"numbers/a.csv": "n\n" + "".join(f"{each}\n" for each in range(1000))})
     statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
-    return QueryJob(statement, "shop", {"t": TableRef("t", Location(str(folder / "numbers")))}, {}, 10).to_job()
+    return QueryJob(
+        statement=statement,
+        database="shop",
+        tables={"t": TableRef("t", Location(str(folder / "numbers")))},
+        parameters={},
+        limit=10,
+    ).to_job()
 
 
 def _kill_drivers(parent: int) -> None:

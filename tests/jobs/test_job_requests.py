@@ -54,9 +54,12 @@ REFUSED: dict[str, tuple[Job, str]] = {
         replace(MERGE, inputs={"path": Location("/in"), "bucket": Location("b")}),
         'has no input "bucket". It has: path.',
     ),
-    "place": (replace(MERGE, inputs={"path": "/in"}), '"path" of the job "merge" is no place'),  # type: ignore[dict-item]
+    "place": (replace(MERGE, inputs={"path": "/in"}), '"path" of the job "merge" is not a place'),  # type: ignore[dict-item]
     "output": (replace(MERGE, outputs={}), 'needs "path" among its outputs.'),
-    "value": (replace(MERGE, options={"mode": "add"}), '"add" is no value for "mode" in the job "merge". One of: repl'),
+    "value": (
+        replace(MERGE, options={"mode": "add"}),
+        '"add" is not a value for "mode" in the job "merge". One of: repl',
+    ),
     "nested": (replace(MERGE, options={"csv": {"qoute": "'"}}), '"qoute" is not known in "csv" in the job "merge".'),
     "missing": (
         Job("check", {"path": Location("/in")}, {"path": None}, {"checks": [{"kind": "not_null"}]}),

@@ -180,7 +180,7 @@ BROKEN = {
     "not importable": ("import nowhere_at_all", "No module named 'nowhere_at_all'"),
     "raising": ("raise RuntimeError('out of order')", "RuntimeError: out of order"),
     "without the class": ("", "has no attribute 'BrokenWork'"),
-    "no work": ("class BrokenWork: ...", "is no subclass of mason.pipeline.work.base.Work"),
+    "no work": ("class BrokenWork: ...", "is not a subclass of mason.pipeline.work.base.Work"),
     "half a work": (
         "from mason.pipeline.work.base import Work\n"
         "class BrokenWork(Work):\n    amounts = task_bytes = ()\n    plan = None",

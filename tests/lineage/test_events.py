@@ -24,16 +24,16 @@ from mason.lineage.datasets import dataset_name
 from mason.lineage.sender import Sender
 from mason.lineage.settings import LineageSettings
 from mason.lineage.stories import Moment, Said, Subject
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.driving.calls import begin_call, end_call
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import parameters_of_request
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.runs.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests.conftest import EXAMPLES, Mason, write
 from tests.lineage.conftest import Event, Told
@@ -215,7 +215,7 @@ def test_a_step_that_fails_fails_its_run(m: Connection, told: Told) -> None:
 
 def test_a_run_that_a_scheduler_elsewhere_drives_is_told_by_whoever_runs_its_steps(m: Connection, told: Told) -> None:
     given = {"step_1": {"parameters": {"database_name": "shop", "storage_path": "in", "table_name": "outside"}}}
-    call = WorkflowCall("table:infer", config_id="files", given=parameters_of_request(given))
+    call = WorkflowCall(name="table:infer", config_id="files", given=parameters_of_request(given))
     outside = OutsideRun("airflow", "nightly", "scheduled-4711")
 
     assert run_outside_step(find_workflow(MasonEnvironment.of(), call), outside, "step_1", 1) == StepExit.DONE
@@ -308,7 +308,7 @@ def test_long_events_of_several_writers_are_lines_of_their_own(tmp_path: Path) -
     subject = Subject("JOB", "a", "5d1f3a0c-9b7e-4f21-8c3d-0123456789ab")
 
     def write_some() -> None:
-        sender = Sender(LineageSettings("", str(file)))
+        sender = Sender(LineageSettings(url="", file=str(file)))
         for _ in range(20):
             assert sender.send(Moment.FAIL, subject, Said(error=error)) == ""
 

@@ -18,7 +18,7 @@ from mason.connection.call_response import CallResponse
 from mason.connection.connection import Connection
 from mason.errors import InvalidConfiguration
 from mason.lineage.settings import lineage_settings
-from mason.operators.diagnosis import Verdict, diagnose
+from mason.operators.diagnosis import FindingStatus, diagnose
 from mason.util.environment import MasonEnvironment
 from tests.conftest import Mason, write
 from tests.lineage.conftest import Told
@@ -186,16 +186,16 @@ def test_a_missing_package_is_named_with_what_installs_it(
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("lineage: ftp://somewhere", "ftp:// is no place for lineage. Give http://HOST:PORT"),
+        ("lineage: ftp://somewhere", "ftp:// is not a place for lineage. Give http://HOST:PORT"),
         ("lineage: [a]", "must be an address, or keys with their values"),
-        ("lineage: {urll: http://a}", 'lineage: "urll" is no key of it. Did you mean "url"'),
+        ("lineage: {urll: http://a}", 'lineage: "urll" is not a key of it. Did you mean "url"'),
         ("lineage: {url: http://a, timeout: soon}", "timeout must be a number of seconds, at most 60"),
         (
             'lineage: {url: http://a, api_key: "{{NOT_SET_ANYWHERE}}"}',
             "api_key: the variable NOT_SET_ANYWHERE is not set",
         ),
         ("lineage: {url: 5}", "url must be text"),
-        ("linage: http://a", '"linage" is no setting. Did you mean "lineage"'),
+        ("linage: http://a", '"linage" is not a setting. Did you mean "lineage"'),
     ],
 )
 def test_settings_that_cannot_be_meant_are_named(tmp_path: Path, text: str, message: str) -> None:
@@ -213,7 +213,7 @@ def test_settings_that_cannot_be_meant_fail_no_job(m: Connection, monkeypatch: p
 
     first, second = merged(m), merged(m)
 
-    assert len(first.warnings) == 1 and "gopher:// is no place for lineage" in first.warnings[0]
+    assert len(first.warnings) == 1 and "gopher:// is not a place for lineage" in first.warnings[0]
     assert second.warnings == ()
 
 
@@ -229,15 +229,15 @@ def test_a_password_in_the_address_is_in_no_warning(m: Connection, monkeypatch: 
 def test_doctor_says_where_lineage_goes_and_what_is_wrong_with_that(
     m: Connection, home: Mason, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def found() -> list[tuple[Verdict, str]]:
+    def found() -> list[tuple[FindingStatus, str]]:
         every = diagnose(MasonEnvironment.of(), "files")
         return [(each.verdict, each.message) for each in every if each.subject == "Lineage"]
 
     assert found() == []
     monkeypatch.setenv("MASON_LINEAGE", f"http://me:{KEY}@127.0.0.1:9")
-    assert found() == [(Verdict.FINE, "told to http://me:REDACTED@127.0.0.1:9")]
+    assert found() == [(FindingStatus.FINE, "told to http://me:REDACTED@127.0.0.1:9")]
     monkeypatch.setenv("MASON_LINEAGE", "ftp://x")
-    assert found()[0][0] is Verdict.WRONG
+    assert found()[0][0] is FindingStatus.WRONG
 
 
 def test_a_plain_name_is_a_file_beside_the_settings_or_in_the_folder_of_the_shell(

@@ -19,7 +19,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from tests.merge.conftest import Merge
 from tests.merge.corpus_writers.case import CORPUS_FILES
 from tests.merge.outcomes import Outcome, as_json, compare, compare_warnings, outcome_of, shorten

@@ -12,7 +12,7 @@ import pytest
 
 from mason.engines.storage.models.location import Location
 from mason.lineage.surroundings import within_step
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.replay import ReplayJob

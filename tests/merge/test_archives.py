@@ -19,7 +19,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from mason.pipeline.storage import archives
@@ -190,9 +190,9 @@ def _twice() -> bytes:
         (_of_method(9), 'its member "a.csv" is packed by method 9, which is not read'),
         (_overlapping(), "have bytes in common"),
         (_twice(), 'it has more than one member "a.csv"'),
-        (b"PK\x03\x04nothing", "it is no zip archive, or a broken one"),
-        (zipped({"a.csv": MAY})[:-30], "it is no zip archive, or a broken one"),
-        (b"", "it is no zip archive, or a broken one"),
+        (b"PK\x03\x04nothing", "it is not a zip archive, or a broken one"),
+        (zipped({"a.csv": MAY})[:-30], "it is not a zip archive, or a broken one"),
+        (b"", "it is not a zip archive, or a broken one"),
     ],
     ids=lambda value: "content" if isinstance(value, bytes) else None,  # a zip holds the time of its making
 )
@@ -265,7 +265,7 @@ def test_nobody_is_told_to_unpack_a_broken_archive(merge: Merge) -> None:
     with pytest.raises(PlanRefused) as refused:
         merge.plan()
 
-    assert "it is no zip archive, or a broken one" in str(refused.value)
+    assert "it is not a zip archive, or a broken one" in str(refused.value)
     assert "Unpack" not in str(refused.value)
 
 

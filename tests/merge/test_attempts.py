@@ -6,7 +6,7 @@ import pytest
 
 from mason.lineage.surroundings import within_step
 from mason.pipeline.jobs.merge.outcome import MergeResult
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import Merge
 
 

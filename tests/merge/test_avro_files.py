@@ -18,11 +18,11 @@ import pytest
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import MasonError, UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.binary import avro_files
 from mason.pipeline.jobs.query.job import QueryJob, QueryWork
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from tests.merge.conftest import LOCAL, Merge
@@ -94,7 +94,9 @@ def test_every_codec_is_read_by_infer_preview_and_queries_too(tmp_path: Path, co
     assert [(each.name, str(each.type)) for each in columns] == [("id", "int64"), ("name", "string")]
     assert preview_table(LOCAL, view_table(Location(str(tmp_path))), 2, ()).rows == ROWS[:2]
     job = QueryJob(
-        "select count(*) n, max(id) m from rows", "shop", {"rows": TableRef("rows", Location(str(tmp_path)))}
+        statement="select count(*) n, max(id) m from rows",
+        database="shop",
+        tables={"rows": TableRef("rows", Location(str(tmp_path)))},
     ).to_job()
     answer = QueryWork.plan(job).run(InProcessRunner(), "asked", lambda *_: None).rows
     assert answer is not None

@@ -7,8 +7,7 @@ from decimal import Decimal
 
 import pytest
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.pipeline.reading.inference import infer
 from tests.merge.conftest import LOCAL, Merge
 

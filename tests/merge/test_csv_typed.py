@@ -13,7 +13,7 @@ from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.csv_typed import parse_typed, sources_of
 from mason.pipeline.formats.sources import TextSource
 
-LAYOUT = Layout(Dialect(), 4)
+LAYOUT = Layout(dialect=Dialect(), width=4)
 TYPES = {0: pa.int64(), 1: pa.date32(), 2: pa.bool_()}
 PLAIN_INTEGERS = st.one_of(st.integers(-(2**63), 2**63 - 1), st.integers(-1001, 1001)).map(str)
 ODD_INTEGERS = st.sampled_from(["007", "+7", "-0", " 7", "7 ", "0x1F", "0XFFFFFFFFFF", "-01", "7.0", "x", "00", '"0"'])

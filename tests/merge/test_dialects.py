@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput, NotFound, UnreadableFile
 from mason.pipeline.formats.file_schema import unique_names
 from mason.pipeline.jobs.merge.work import MergeWork
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import Merge
 
 INCH = '"5 inch pipe'
@@ -80,20 +80,20 @@ def test_text_behind_a_closing_quote_is_set_aside(merge: Merge) -> None:
     [
         (
             "Report 2024\n\nid;v;w\n1;2;a\n2;3;b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Report 2024".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "Report 2024".',
         ),
-        ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is no record.'),
+        ("sep=;\nid;v;w\n1;2;a\n2;3;b\n", 'a.csv: its first line says "sep=;" and is not a record.'),
         (
             "# made by x\n# y, z\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "# made by x".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "# made by x".',
         ),
         (
             "Sales,,\n,,\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first 2 lines are no record of 3 fields, and skipped: "Sales,,".',
+            'a.csv: its first 2 lines are not a record of 3 fields, and skipped: "Sales,,".',
         ),
         (
             "Sales, all\nid,v,w\n1,2,a\n2,3,b\n",
-            'a.csv: its first line is no record of 3 fields, and skipped: "Sales, all".',
+            'a.csv: its first line is not a record of 3 fields, and skipped: "Sales, all".',
         ),
     ],
 )
@@ -294,8 +294,8 @@ def test_one_file_is_explained_in_full(merge: Merge) -> None:
         {"Name": "v", "Type": "int64"},
         {"Name": "w", "Type": "string"},
     ]
-    assert explained["Remarks"] == ['its first line is no record of 3 fields, and skipped: "Report"']
-    with pytest.raises(NotFound, match='"x.csv" is none of the files'):
+    assert explained["Remarks"] == ['its first line is not a record of 3 fields, and skipped: "Report"']
+    with pytest.raises(NotFound, match='"x.csv" is not among the files'):
         merge.plan(explain="x.csv").to_dict()
 
 

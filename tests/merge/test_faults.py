@@ -17,7 +17,7 @@ import pytest
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.work.row_sums import RowsLost

@@ -18,7 +18,7 @@ import pytest
 import mason.pipeline.tables.folder as table_folder
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob
 from mason.pipeline.jobs.explode.job import ExplodeJob
@@ -30,7 +30,7 @@ from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.reading.inference import infer_stored
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.tables.commit import ChangedMeanwhile
@@ -453,7 +453,7 @@ class TestMoments:
         )
 
         assert killed.returncode in (0, 9)
-        assert (table.output / "docs" / "notes.md").read_text() == "look", "there is no moment without it"
+        assert (table.output / "docs" / "notes.md").read_text() == "look", "there is not a moment without it"
         with TableFolder(str(table.output)).looked_at():
             committed = ids(table) != [1, 2]
         assert ids(table) in ([1, 2], [1, 1, 2, 2, *([100, 101] if foreign == "adopt" else [])])
@@ -518,7 +518,7 @@ class TestReaders:
     def test_a_scan_of_it(self, shared: Merge) -> None:
         found = ReadyTable("t", plan_scan(Location(str(shared.output)))).sql_table()
 
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select count(*) n from t", tables=[found]))
 
         assert rows["n"].to_pylist() == [2]
 
@@ -537,16 +537,24 @@ class TestEveryOperator:
         out, source = str(table.output), str(tmp_path / "source")
         plan_and_run(MergeJob(Location(str(table.root / "in")), Location(source)).to_job())
         jobs: dict[str, Callable[[Foreign], object]] = {
-            "dedupe": lambda foreign: DedupeJob(Location(out), Location(out), foreign=foreign),
+            "dedupe": lambda foreign: DedupeJob(path=Location(out), output=Location(out), foreign=foreign),
             "dedupe removed": lambda foreign: DedupeJob(
-                Location(source), Location(source), removed=Location(out), foreign=foreign
+                path=Location(source), output=Location(source), removed=Location(out), foreign=foreign
             ),
             "query": lambda foreign: QueryJob(
-                "select * from t", "d", {"t": TableRef("t", Location(source))}, output=Location(out), foreign=foreign
+                statement="select * from t",
+                database="d",
+                tables={"t": TableRef("t", Location(source))},
+                output=Location(out),
+                foreign=foreign,
             ),
-            "explode": lambda foreign: ExplodeJob(Location(source), "t", Location(out), foreign=foreign),
-            "format": lambda foreign: FormatJob(Location(source), Location(out), FormatOptions("csv"), foreign=foreign),
-            "summarize": lambda foreign: SummaryJob(Location(source), output=Location(out), foreign=foreign),
+            "explode": lambda foreign: ExplodeJob(
+                path=Location(source), name="t", output=Location(out), foreign=foreign
+            ),
+            "format": lambda foreign: FormatJob(
+                Location(source), Location(out), FormatOptions(format="csv"), foreign=foreign
+            ),
+            "summarize": lambda foreign: SummaryJob(path=Location(source), output=Location(out), foreign=foreign),
         }
         return lambda foreign: plan_work(jobs[request.param](foreign).to_job())  # type: ignore[attr-defined]
 
@@ -617,7 +625,7 @@ class TestTablesBelow:
     @pytest.fixture
     def explode(self, merge: Merge) -> Callable[[Foreign], None]:
         merge.given("a.jsonl", '{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
-        job = ExplodeJob(Location(str(merge.root / "in")), "t", Location(str(merge.output)))
+        job = ExplodeJob(path=Location(str(merge.root / "in")), name="t", output=Location(str(merge.output)))
         return lambda foreign: plan_and_run(replace(job, foreign=foreign).to_job())
 
     def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(
@@ -625,7 +633,7 @@ class TestTablesBelow:
     ) -> None:
         explode(Foreign.REFUSE)
         child = merge.output / "t_tags"
-        plan_and_run(DedupeJob(Location(str(child)), Location(str(child))).to_job())
+        plan_and_run(DedupeJob(path=Location(str(child)), output=Location(str(child))).to_job())
         assert len(list(TableFolder(str(child)).history())) == 2
 
         explode(Foreign.REFUSE)

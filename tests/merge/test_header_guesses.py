@@ -14,7 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import MasonError
 from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.delimited.headers_together import headers_to_change, strangers
@@ -83,7 +83,7 @@ import sys
 import pyarrow as pa
 from mason.pipeline.formats.scanning.header_repeats import find_repeats
 columns = [pa.nulls(2, pa.string()), pa.nulls(2, pa.string())]
-assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is no name"
+assert find_repeats(columns, ["name", "Köln"]).tolist() == [], "null is not a name"
 assert find_repeats(columns, ["", ""]).tolist() == [0, 1]
 assert "pandas" not in sys.modules
 """
@@ -335,8 +335,8 @@ def doubtful_files(count: int) -> dict[str, FileSchema]:
     """Files whose first records share one cell, and of which nothing is sure."""
     return {
         f"{number}.csv": FileSchema(
-            "csv",
-            dict.fromkeys(["common", *(f"a{number}_{column}" for column in range(5))], TEXT),
+            format="csv",
+            columns=dict.fromkeys(["common", *(f"a{number}_{column}" for column in range(5))], TEXT),
             csv=CsvReading(),
             guess=Header.DOUBTFUL,
         )
@@ -363,7 +363,9 @@ def test_thousands_of_files_in_doubt_are_held_against_each_other_in_no_time() ->
 def test_headers_are_kin_if_they_share_more_than_half_of_the_cells(records: list[list[str]]) -> None:
     cells = {tuple(record): {("1",)} for record in records}
     files = {
-        str(number): FileSchema("csv", dict.fromkeys(record, TEXT), csv=CsvReading(), guess=Header.DOUBTFUL)
+        str(number): FileSchema(
+            format="csv", columns=dict.fromkeys(record, TEXT), csv=CsvReading(), guess=Header.DOUBTFUL
+        )
         for number, record in enumerate(dict.fromkeys(record for record in cells if len(set(record)) == len(record)))
     }
     firsts = {name: tuple(each.columns) for name, each in files.items()}
@@ -379,7 +381,10 @@ def test_headers_are_kin_if_they_share_more_than_half_of_the_cells(records: list
 @given(st.lists(st.sets(st.sampled_from("abcdefgh"), min_size=1, max_size=3), max_size=8))
 @settings(max_examples=200, deadline=None)
 def test_files_are_strangers_if_no_chain_of_columns_leads_from_one_to_the_other(columns: list[set[str]]) -> None:
-    files = {str(number): FileSchema("csv", dict.fromkeys(sorted(names), TEXT)) for number, names in enumerate(columns)}
+    files = {
+        str(number): FileSchema(format="csv", columns=dict.fromkeys(sorted(names), TEXT))
+        for number, names in enumerate(columns)
+    }
 
     wanted: list[tuple[set[str], set[str]]] = []
     for number, names in enumerate(columns):

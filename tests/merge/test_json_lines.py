@@ -15,7 +15,7 @@ from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 import mason.pipeline.formats.json.parse as json_parse
-import mason.pipeline.formats.scanning.line_splits as line_splits
+import mason.pipeline.formats.scanning.splits as line_splits
 import mason.pipeline.reading.tasks.json_batches as json_batches
 import mason.pipeline.reading.tasks.text_blocks as text_blocks
 from mason.pipeline.formats.json.parse import ParsedLines, parse_lines, split_lines

@@ -185,7 +185,7 @@ def test_a_compressed_file_with_a_gigabyte_in_one_field_takes_little_memory(tmp_
 _BOMB = """
 import re, sys
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.work.memory_limits import SERVER_BYTES, MemoryLimits, limit_memory
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.tokens import SWALLOWS
 from mason.pipeline.formats.json.digits import lose_digits
@@ -18,7 +18,7 @@ from mason.pipeline.formats.scanning.chunks import split_chunks
 from mason.pipeline.formats.scanning.csv_parse import Layout, parse_chunk
 from mason.pipeline.formats.scanning.record_scan import scan_records
 from mason.pipeline.formats.scanning.splits import count_records
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import Merge
 from tests.merge.test_replay import export, mend, replay
 
@@ -243,7 +243,7 @@ def test_what_is_a_record_does_not_depend_on_where_the_text_is_cut(
 
 def found(blocks: list[bytes], dialect: Dialect, size: int) -> tuple[list[Any], list[Any]]:
     """The rows and the records that are none, by where they begin."""
-    layout = Layout(dialect, 2)
+    layout = Layout(dialect=dialect, width=2)
     rows: list[Any] = []
     bad: list[Any] = []
     for chunk in split_chunks(blocks, dialect, 2, size=size):
@@ -359,7 +359,7 @@ def test_one_bare_return_makes_a_large_file_not_slow() -> None:
     started = time.process_time()
 
     (chunk,) = split_chunks([text], Dialect(), 3)
-    assert parse_chunk(chunk, Layout(Dialect(), 3)).records == 500_002
+    assert parse_chunk(chunk, Layout(dialect=Dialect(), width=3)).records == 500_002
     assert time.process_time() - started < 2
 
 
@@ -422,7 +422,7 @@ def test_records_with_bytes_that_are_no_text_are_said_to_be_set_aside(merge: Mer
 
 
 def parse(text: bytes, width: int) -> tuple[list[Any], list[tuple[int, str, str]]]:
-    layout = Layout(Dialect(), width)
+    layout = Layout(dialect=Dialect(), width=width)
     rows: list[Any] = []
     bad = []
     for chunk in split_chunks([text], layout.dialect, width):

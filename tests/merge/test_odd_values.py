@@ -108,7 +108,7 @@ def test_decimals_that_become_doubles_beyond_the_sample_are_told_with_both_types
 
 
 def test_in_a_file_that_is_read_in_ranges_the_byte_is_told(merge: Merge, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("mason.pipeline.reading.plan.look.CUT_BYTES", 1_000)
+    monkeypatch.setattr("mason.pipeline.reading.plan.inspection.CUT_BYTES", 1_000)
     monkeypatch.setattr("mason.pipeline.reading.plan.read_plan.SMALLEST_TASK", 500)
     text = "n\n" + "1234567\n" * 600 + "n/a\n" + "1234567\n" * 600
     merge.given("a.csv", text)

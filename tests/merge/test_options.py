@@ -16,7 +16,7 @@ from mason.errors import BadInput
 from mason.pipeline.formats.file_warnings import group_warnings
 from mason.pipeline.formats.writers import table_writer
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.types.sql_types import BadSchema
 from mason.pipeline.types.zones import UnknownZone
@@ -129,7 +129,7 @@ def test_a_share_of_nothing_allows_none(merge: Merge) -> None:
 def test_a_delimiter_or_an_encoding_that_is_none_is_refused(merge: Merge, option: dict[str, str]) -> None:
     merge.given("a.csv", "a,b\n1,2\n")
 
-    with pytest.raises(BadInput, match=r"cannot be a delimiter|is no known encoding"):
+    with pytest.raises(BadInput, match=r"cannot be a delimiter|is not a known encoding"):
         merge.plan(**option)
     merge.given("a.csv", "a\tb\n1\tä\n".encode("utf-16"))
     assert merge.rows(delimiter="\\t", encoding="utf-16") == [{"a": 1, "b": "ä"}]
@@ -505,7 +505,9 @@ def test_nothing_is_added_to_data_that_are_no_table(merge: Merge, how: dict[str,
     merge.output.mkdir()
     (merge.output / "b.csv").write_text("id\n2\n")
 
-    with pytest.raises(PlanRefused, match=r"out holds data, but is no table of Mason's: nothing can be added to it\."):
+    with pytest.raises(
+        PlanRefused, match=r"out holds data, but is not a table of Mason's: nothing can be added to it\."
+    ):
         merge.plan(**how)
     (merge.output / "b.csv").unlink()
     assert merge.rows(**how) == [{"id": 1}]

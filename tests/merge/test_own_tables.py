@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 from mason.pipeline.jobs.format.plan import plan_format
 from mason.pipeline.jobs.format.run import run_format
@@ -35,7 +35,7 @@ def write_table(root: Path, format_: str, name: str = "in", rows: pa.Table = ROW
     source = root / f"source-{name}"
     source.mkdir(exist_ok=True)
     pq.write_table(rows, source / "a.parquet")
-    job = FormatJob(Location(str(source)), Location(str(root / name)), options=FormatOptions(format_))
+    job = FormatJob(Location(str(source)), Location(str(root / name)), options=FormatOptions(format=format_))
     run_format(plan_format(job), InProcessRunner(), f"written-{name}", lambda *_: None)
     return root / name
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from mason.cli.progress_bar import bar_line
+from mason.cli.views.progress_bar import bar_line
 from mason.clients.spark.runners import build_runner
 from mason.pipeline.driving.job_progress import JobProgress, Tally
 from mason.pipeline.work.tasks import Starting, running, without_beats
@@ -90,7 +90,15 @@ def test_a_pipe_gets_lines(here: Mason) -> None:
 
 
 def test_a_bar_fits_its_terminal_and_leaves_out_what_has_no_room() -> None:
-    half = JobProgress(8, 16, 4_812_330, 500_000_000, 1_000_000_000, 5.0, 4.0)
+    half = JobProgress(
+        done=8,
+        tasks=16,
+        records=4_812_330,
+        bytes_done=500_000_000,
+        bytes=1_000_000_000,
+        seconds=5.0,
+        seconds_of_done=4.0,
+    )
 
     assert bar_line(half, 100) == (
         "[" + "#" * 15 + "-" * 15 + "]  50%  8 of 16 tasks  3 s left  4,812,330 records  0.5 of 1.0 GB"
@@ -100,11 +108,23 @@ def test_a_bar_fits_its_terminal_and_leaves_out_what_has_no_room() -> None:
 
 
 def test_the_time_left_is_told_by_the_bytes_and_only_when_it_is_more_than_a_guess() -> None:
-    assert JobProgress(0, 4, 0, 0, 100, 60.0, 0.0).seconds_left is None
-    assert JobProgress(3, 4, 9, 75, 100, 0.5, 0.5).seconds_left is None, "the first moments say nothing of the rest"
-    assert JobProgress(1, 4, 9, 80, 100, 8.0, 8.0).seconds_left == pytest.approx(2)
-    assert JobProgress(1, 4, 9, 80, 100, 9.0, 8.0).seconds_left == pytest.approx(1), "it counts down meanwhile"
-    assert JobProgress(2, 4, 9, 0, 0, 8.0, 8.0).seconds_left == pytest.approx(8), "by tasks, where bytes are unknown"
+    assert (
+        JobProgress(done=0, tasks=4, records=0, bytes_done=0, bytes=100, seconds=60.0, seconds_of_done=0.0).seconds_left
+        is None
+    )
+    assert (
+        JobProgress(done=3, tasks=4, records=9, bytes_done=75, bytes=100, seconds=0.5, seconds_of_done=0.5).seconds_left
+        is None
+    ), "the first moments say nothing of the rest"
+    assert JobProgress(
+        done=1, tasks=4, records=9, bytes_done=80, bytes=100, seconds=8.0, seconds_of_done=8.0
+    ).seconds_left == pytest.approx(2)
+    assert JobProgress(
+        done=1, tasks=4, records=9, bytes_done=80, bytes=100, seconds=9.0, seconds_of_done=8.0
+    ).seconds_left == pytest.approx(1), "it counts down meanwhile"
+    assert JobProgress(
+        done=2, tasks=4, records=9, bytes_done=0, bytes=0, seconds=8.0, seconds_of_done=8.0
+    ).seconds_left == pytest.approx(8), "by tasks, where bytes are unknown"
 
 
 def test_tasks_that_an_engine_is_done_with_count_before_their_results_are_here() -> None:

@@ -51,7 +51,7 @@ def test_records_end_where_a_reading_field_by_field_ends_them(text: str, final: 
 )
 def test_odd_records_stand_among_the_others_where_they_are_in_the_text(records: list[str]) -> None:
     text = "".join(records).encode() or b"1,2\n"
-    layout = Layout(Dialect(), 2)
+    layout = Layout(dialect=Dialect(), width=2)
     (chunk,) = split_chunks([text], layout.dialect, 2, size=len(text) + 1)
 
     parsed = parse_chunk(chunk, layout)

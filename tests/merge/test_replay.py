@@ -16,7 +16,7 @@ from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
 from mason.pipeline.jobs.merge.mended import NotMended, encode_rejects
 from mason.pipeline.jobs.merge.replay import ReplayJob, ReplayPlan, ReplayResult, plan_replay, run_replay
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.work.row_sums import RowsLost
@@ -27,7 +27,7 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.replay import ReplayJob, plan_replay, run_replay
 
 class Killed(InProcessRunner):

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from tests.merge.conftest import Merge
 
 NAMES = ["id", "name", "note"]

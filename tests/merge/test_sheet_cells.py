@@ -10,10 +10,9 @@ from typing import Any
 import pytest
 import xlsxwriter
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from tests.merge.conftest import LOCAL, Merge
 from tests.merge.test_sheets import with_part, workbook
 
@@ -37,8 +36,8 @@ def test_negative_numbers_in_the_format_of_a_date_stay_numbers_and_are_told(merg
 
     assert [row["v"] for row in merge.rows()] == [-1.0, -400.5]
     assert merge.plan().warnings == [
-        'a.xlsx: sheet "One": 2 cells (the first is B2) have the format of a date or a time below zero, which is none, '
-        "and are read as the numbers that they hold."
+        'a.xlsx: sheet "One": 2 cells (the first is B2) have the format of a date or a time below zero, which does not '
+        "exist, and are read as the numbers that they hold."
     ]
 
 

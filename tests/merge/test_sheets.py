@@ -13,11 +13,10 @@ import openpyxl
 import pytest
 import xlsxwriter
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
-from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions, InferOptions
 from mason.errors import MissingDependency
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.storage import archives
 from tests.merge.conftest import LOCAL, Merge
 

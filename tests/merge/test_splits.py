@@ -9,12 +9,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import mason.pipeline.formats.scanning.splits as csv_splits
-import mason.pipeline.reading.plan.look as look
+import mason.pipeline.reading.plan.inspection as look
 import mason.pipeline.reading.plan.read_plan as planning
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.scanning.chunks import split_chunks
-from mason.pipeline.formats.scanning.line_splits import find_line_ranges, number_of_lines
-from mason.pipeline.formats.scanning.splits import find_ranges, number_of_records
+from mason.pipeline.formats.scanning.splits import find_line_ranges, find_ranges, number_of_lines, number_of_records
 from tests.merge.conftest import LOCAL, Merge
 
 FIELDS = st.text(st.sampled_from('ab,"\n 1'), max_size=6)

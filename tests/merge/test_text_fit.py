@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from mason.pipeline.types.column_types import INSTANT, decide, storable
-from mason.pipeline.types.decimal_text import are_plain
+from mason.pipeline.types.number_types import are_plain
 from mason.pipeline.types.text_fit import fit_text
 from mason.pipeline.types.text_types import classify
 

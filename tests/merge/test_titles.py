@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput, MasonError
 from tests.merge.conftest import Merge
 
@@ -51,7 +51,7 @@ def test_titles_in_fields_of_their_own_are_skipped(merge: Merge, titles: str, ta
     lines_skipped = titles.count("\n")
     which = "its first line is" if lines_skipped == 1 else f"its first {lines_skipped} lines are"
     assert warnings == [
-        f'a.csv: {which} no record of {len(names)} fields, and skipped: "{titles.partition(chr(10))[0]}".'
+        f'a.csv: {which} not a record of {len(names)} fields, and skipped: "{titles.partition(chr(10))[0]}".'
     ]
 
 
@@ -59,7 +59,7 @@ def test_a_short_export_of_a_bank_is_read_behind_the_lines_about_the_account(mer
     rows, warnings = read(merge, BANK)
 
     assert [(row["Payee"], row["Amount"]) for row in rows] == [("Gas AG", "-20,00"), ("Ann", "500,00")]
-    assert warnings[0].startswith("a.csv: its first 5 lines are no record of 7 fields, and skipped")
+    assert warnings[0].startswith("a.csv: its first 5 lines are not a record of 7 fields, and skipped")
 
 
 @pytest.mark.parametrize(
@@ -95,7 +95,7 @@ def test_titles_behind_comments_are_skipped(merge: Merge, text: str) -> None:
     rows, warnings = read(merge, text, comment="#")
 
     assert rows == [{"id": 1, "v": 2, "w": "a"}, {"id": 3, "v": 4, "w": "b"}]
-    assert warnings == ['a.csv: its first 3 lines are no record of 3 fields, and skipped: "Report".']
+    assert warnings == ['a.csv: its first 3 lines are not a record of 3 fields, and skipped: "Report".']
 
 
 def test_a_column_of_numbers_behind_a_comment_and_a_blank_line(merge: Merge) -> None:
@@ -152,7 +152,7 @@ def test_the_line_of_excel_may_end_with_a_space(merge: Merge) -> None:
     rows, warnings = read(merge, "sep=; \nid;v\n1;2\n3;4\n")
 
     assert rows == [{"id": 1, "v": 2}, {"id": 3, "v": 4}]
-    assert warnings == ['a.csv: its first line says "sep=;" and is no record.']
+    assert warnings == ['a.csv: its first line says "sep=;" and is not a record.']
 
 
 @pytest.mark.parametrize("options", [{"escape": '"'}, {"comment": '"'}, {"quote": "#", "comment": "#"}])
@@ -218,7 +218,7 @@ def test_a_padded_title_above_two_columns_is_skipped(merge: Merge) -> None:
     rows, warnings = read(merge, "Sales,\nid,name\n1,a\n2,b\n")
 
     assert rows == [{"id": 1, "name": "a"}, {"id": 2, "name": "b"}]
-    assert warnings == ['a.csv: its first line is no record of 2 fields, and skipped: "Sales,".']
+    assert warnings == ['a.csv: its first line is not a record of 2 fields, and skipped: "Sales,".']
 
 
 def test_a_first_line_that_may_be_a_padded_title_is_told(merge: Merge) -> None:
@@ -293,8 +293,8 @@ def test_titles_below_the_line_of_excel_are_skipped_too(merge: Merge) -> None:
 
     assert rows == [{"id": 1, "name": "a", "v": 2}, {"id": 2, "name": "b", "v": 3}]
     assert warnings == [
-        'a.csv: its first line says "sep=;" and is no record.',
-        'a.csv: the next 2 lines are no record of 3 fields, and skipped: "Report 2026".',
+        'a.csv: its first line says "sep=;" and is not a record.',
+        'a.csv: the next 2 lines are not a record of 3 fields, and skipped: "Report 2026".',
     ]
 
 
@@ -343,7 +343,7 @@ def test_an_empty_first_record_that_stays_one_is_told(merge: Merge) -> None:
     rows, warnings = read(merge, ",,\nmars,,\nearth,moon,\n")
 
     assert len(rows) == 3
-    assert warnings == ["a.csv: its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it."]
+    assert warnings == ["a.csv: all fields of its first record are empty; if that is not data, skip_rows: 1 skips it."]
 
 
 @pytest.mark.parametrize("rule", ["--,----,-----", "----,----,----", "==,====,====="])
@@ -351,7 +351,7 @@ def test_a_line_that_underlines_the_header_is_no_record(merge: Merge, rule: str)
     rows, warnings = read(merge, f"id,name,price\n{rule}\n1,saw,5\n-2,--,6\n")
 
     assert rows == [{"id": 1, "name": "saw", "price": 5}, {"id": -2, "name": "--", "price": 6}]
-    assert warnings == [f'a.csv: the line below its header, "{rule}", underlines it and is no record.']
+    assert warnings == [f'a.csv: the line below its header, "{rule}", underlines it and is not a record.']
 
 
 def test_a_record_that_lacks_all_values_underlines_nothing(merge: Merge) -> None:

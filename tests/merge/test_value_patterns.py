@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.pipeline.jobs.merge.outcome import TooManyBadRecords
 from mason.pipeline.reading.inference import infer
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.types.sql_types import BadSchema, parse_given_schema, parse_schema
 from mason.pipeline.types.value_patterns import BadPattern, fit_pattern
 from tests.merge.conftest import LOCAL, Merge
@@ -138,7 +138,7 @@ def test_a_pattern_that_means_nothing_is_refused(schema: str, said: str) -> None
 
 
 def test_a_schema_for_what_is_no_text_takes_no_pattern() -> None:
-    with pytest.raises(BadSchema, match="there is no text to read here"):
+    with pytest.raises(BadSchema, match="there is not text to read here"):
         parse_schema("x date 'dd.MM.yyyy'")
 
 

@@ -18,7 +18,7 @@ from pyarrow import orc
 
 from mason.errors import MasonError, UnreadableFile
 from mason.pipeline.jobs.merge.work import MergeWork
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.tables.foreign_files import Foreign
 from tests.merge.conftest import Merge
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from mason.operators.operator_tests.offers import list_offers, only
-from mason.operators.operator_tests.testing import Verdict, run_tests
+from mason.operators.operator_tests.testing import CaseResult, run_tests
 from mason.operators.runner import respond
 from mason.util.environment import MasonEnvironment
 from tests.cli.support import operator_with
@@ -24,7 +24,7 @@ class Bench:
 
     folder: Path
     env: MasonEnvironment
-    verdicts: list[Verdict] = field(default_factory=list)
+    verdicts: list[CaseResult] = field(default_factory=list)
 
     @property
     def operators(self) -> Path:

@@ -6,7 +6,7 @@ from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 
-from mason.operators.checkout import checkout
+from mason.operators.registration.checkout import checkout
 from mason.util.environment import MasonEnvironment
 
 FILES = {"operator.yaml": b"command: one\n", "deep/operator.py": b"pass\n"}

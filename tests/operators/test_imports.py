@@ -48,7 +48,7 @@ def complaints(mason: Mason, folder: Path) -> list[str]:
             'Did you mean "Response"?',
         ),
         (
-            "from mason.operators import (\n    registry,\n    OperatorDefinition,\n)",
+            "from mason.operators import (\n    runner,\n    OperatorDefinition,\n)",
             "3: mason.operators.OperatorDefinition: Mason {version} has no OperatorDefinition in mason.operators. "
             "Write: from mason.operators.operator_definition import OperatorDefinition",
         ),

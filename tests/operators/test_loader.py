@@ -5,10 +5,10 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.loader import load_operator
-from mason.operators.registry import find_operator, register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.loader import load_operator
+from mason.operators.registration.registry import find_operator, register
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.conftest import write

@@ -20,7 +20,9 @@ def test_threads_that_ask_at_once_get_the_same_client(tmp_path: Path) -> None:
     try:
         with ThreadPoolExecutor(THREADS) as pool:
             for _ in range(200):
-                engine: Engine[Any] = Engine("storage", "here", {"local": {"root": str(tmp_path)}})
+                engine: Engine[Any] = Engine(
+                    role="storage", config_id="here", configurations={"local": {"root": str(tmp_path)}}
+                )
                 together = Barrier(THREADS)
                 asked = [pool.submit(_ask, engine, together) for _ in range(THREADS)]
                 assert len({id(each.result()) for each in asked}) == 1

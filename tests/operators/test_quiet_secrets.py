@@ -11,15 +11,14 @@ from pathlib import Path
 
 import pytest
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
-from mason.util.quiet_secrets import hide_secrets
-from mason.util.redaction import Redactor
-from mason.workflows.definition_kind import WORKFLOWS
+from mason.util.redaction import Redactor, hide_secrets
+from mason.workflows.definition.registration import WORKFLOWS
 from tests.api.support import Server, operator
 from tests.conftest import Mason, write
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 def records(text: str, delimiter: str = ",", limit: int = 1000, *, final: bool = True) -> list[list[str]]:
-    return split_records(text, Dialect(delimiter), limit, final=final).rows
+    return split_records(text, Dialect(delimiter=delimiter), limit, final=final).rows
 
 
 FIELDS = st.text(alphabet='ab ,;"\n5', max_size=5)

@@ -15,7 +15,7 @@ from pyarrow import orc
 
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.binary.avro_types import find_columns
-from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.binary.columnar_files import translate_parser_errors
 from mason.pipeline.formats.file_schema import unique_names
 
 if TYPE_CHECKING:
@@ -208,17 +208,20 @@ def test_a_broken_avro_file_is_named(folder: Folder, content: bytes) -> None:
 @pytest.mark.parametrize("broken", [(), (TypeError, AttributeError)])
 def test_a_bug_of_masons_own_is_not_taken_for_a_broken_file(broken: tuple[type[Exception], ...]) -> None:
     nothing: Any = None
-    with pytest.raises(TypeError), parsing("a.avro", "Avro", *broken):
+    with pytest.raises(TypeError), translate_parser_errors("a.avro", "Avro", *broken):
         unique_names(nothing, [])
 
 
 def test_what_a_library_raises_on_bytes_that_make_no_sense_names_the_file() -> None:
     with (
         pytest.raises(UnreadableFile, match=r"^a\.avro: not a complete Avro file: "),
-        parsing("a.avro", "Avro", LookupError),
+        translate_parser_errors("a.avro", "Avro", LookupError),
     ):
         fastavro.schemaless_reader(io.BytesIO(b"\x08"), {"type": "enum", "name": "e", "symbols": []}, None)
-    with pytest.raises(UnreadableFile, match=r"^a\.orc: not a complete ORC file: "), parsing("a.orc", "ORC"):
+    with (
+        pytest.raises(UnreadableFile, match=r"^a\.orc: not a complete ORC file: "),
+        translate_parser_errors("a.orc", "ORC"),
+    ):
         orc.ORCFile(io.BytesIO(b"ORC"))
 
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from mason.clients.athena.query_work import AthenaRows, AthenaWork
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.writers.output_format import CannotHold
 from mason.pipeline.jobs.check.job import CheckJob
 from mason.pipeline.jobs.check.reading import read_checks
@@ -33,8 +33,8 @@ from mason.pipeline.jobs.summary.work import SummaryWork
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
 from mason.pipeline.tables.rejects import read_quarantine
-from mason.pipeline.types.far_times import any_year_text, check_written, times_of_text
 from mason.pipeline.types.python_values import python_rows, python_values
+from mason.pipeline.types.time_text import any_year_text, check_written, times_of_text
 from tests.format.conftest import Format, read_table
 
 LOCAL = pafs.LocalFileSystem()
@@ -131,7 +131,11 @@ def test_they_are_shown_by_a_preview(far: Path, at_random: bool) -> None:
 def test_they_are_shown_by_a_query(far: Path, tmp_path: Path) -> None:
     merged(far, tmp_path / "t")
     work = QueryWork.plan(
-        QueryJob("SELECT * FROM t ORDER BY id", "shop", {"t": TableRef("t", Location(str(tmp_path / "t")))}).to_job()
+        QueryJob(
+            statement="SELECT * FROM t ORDER BY id",
+            database="shop",
+            tables={"t": TableRef("t", Location(str(tmp_path / "t")))},
+        ).to_job()
     )
 
     result = run(work)
@@ -141,8 +145,8 @@ def test_they_are_shown_by_a_query(far: Path, tmp_path: Path) -> None:
 
 
 def test_they_are_shown_by_a_query_of_athena() -> None:
-    job = QueryJob("SELECT 1", "shop", {})
-    result = AthenaRows(far_table(), False, AthenaWork(job, None, {}, {}))  # type: ignore[arg-type]
+    job = QueryJob(statement="SELECT 1", database="shop", tables={})
+    result = AthenaRows(far_table(), False, AthenaWork(job=job, statement=None, tables={}, columns={}))  # type: ignore[arg-type]
 
     check_shown(result.to_dict()["Rows"])
     assert any(TEXTS[1] in line for line in result.picture(200))
@@ -165,7 +169,7 @@ def test_they_are_shown_by_a_check(far: Path) -> None:
     fresh = {"check": "freshness", "column": "day", "max_age": "1 day"}
     checks = read_checks([{"check": "range", "column": "id", "min": 3}, {"check": "not_null", "column": "day"}, fresh])
 
-    result = run(CheckWork.plan(CheckJob(Location(str(far)), checks).to_job()))
+    result = run(CheckWork.plan(CheckJob(path=Location(str(far)), checks=checks).to_job()))
 
     assert [each["day"] for each in result.verdicts[0].samples] == TEXTS
     assert result.verdicts[1].found["RowsFailed"] == 1
@@ -173,22 +177,28 @@ def test_they_are_shown_by_a_check(far: Path) -> None:
 
 
 def test_they_are_shown_by_an_explode_and_are_in_its_tables(far: Path, tmp_path: Path) -> None:
-    shown = run(ExplodeWork.plan(ExplodeJob(Location(str(far)), "far").to_job()))
+    shown = run(ExplodeWork.plan(ExplodeJob(path=Location(str(far)), name="far").to_job()))
     first = next(iter(shown.previews.values()))
     assert [str(row["day"]) for row in first.rows[:2]] == TEXTS
 
-    result = run(ExplodeWork.plan(ExplodeJob(Location(str(far)), "far", Location(str(tmp_path / "out"))).to_job()))
+    result = run(
+        ExplodeWork.plan(
+            ExplodeJob(path=Location(str(far)), name="far", output=Location(str(tmp_path / "out"))).to_job()
+        )
+    )
     assert result.to_dict()["RowsIn"] == 4
 
 
 def test_they_are_summarized_and_deduped(far: Path, tmp_path: Path) -> None:
-    summary = run(SummaryWork.plan(SummaryJob(Location(str(far))).to_job())).to_dict()
+    summary = run(SummaryWork.plan(SummaryJob(path=Location(str(far))).to_job())).to_dict()
     (day,) = (each for each in summary["Columns"] if each["Name"] == "day")
     assert (day["Min"], day["Max"]) == (TEXTS[0], TEXTS[1])
 
     run(
         DedupeWork.plan(
-            DedupeJob(Location(str(far)), Location(str(tmp_path / "out")), options=DedupeOptions(keys=["day"])).to_job()
+            DedupeJob(
+                path=Location(str(far)), output=Location(str(tmp_path / "out")), options=DedupeOptions(keys=["day"])
+            ).to_job()
         )
     )
     assert view_table(Location(str(tmp_path / "out"))).rows_in_files == [4]

@@ -191,7 +191,7 @@ def test_files_that_disagree_on_partition_keys_are_reported(folder: Folder) -> N
 def test_an_unknown_format_is_refused_with_the_known_ones(folder: Folder) -> None:
     folder.given("a.csv", "v\n1\n")
 
-    with pytest.raises(BadInput, match='"excel" is no format'):
+    with pytest.raises(BadInput, match='"excel" is not a format'):
         folder.infer(input_format="excel")
 
 

@@ -12,7 +12,7 @@ import pytest
 
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, Conflict
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob
 from mason.pipeline.jobs.check.work import CheckWork
@@ -82,9 +82,9 @@ def shop(tmp_path: Path) -> Shop:
 def query(shop: Shop, output: str, format_: str = "parquet") -> QueryWork:
     return QueryWork.plan(
         QueryJob(
-            "select * from t",
-            "shop",
-            {"t": TableRef("t", Location(shop.table))},
+            statement="select * from t",
+            database="shop",
+            tables={"t": TableRef("t", Location(shop.table))},
             output=Location(output) if output else None,
             format=format_,
         ).to_job()
@@ -92,11 +92,11 @@ def query(shop: Shop, output: str, format_: str = "parquet") -> QueryWork:
 
 
 IN_PLACE: dict[str, Callable[[Shop, str], Work]] = {
-    "dedupe": lambda shop, path: DedupeWork.plan(DedupeJob(Location(shop.table), Location(path)).to_job()),
+    "dedupe": lambda shop, path: DedupeWork.plan(DedupeJob(path=Location(shop.table), output=Location(path)).to_job()),
     "merge": lambda shop, path: MergeWork.plan(MergeJob(Location(shop.table), Location(path)).to_job()),
     "query": query,
     "format": lambda shop, path: FormatWork.plan(
-        FormatJob(Location(shop.table), Location(path), FormatOptions("parquet")).to_job()
+        FormatJob(Location(shop.table), Location(path), FormatOptions(format="parquet")).to_job()
     ),
 }
 
@@ -138,17 +138,25 @@ def test_a_query_writes_the_table_that_it_reads_in_parquet_only(shop: Shop) -> N
 
 def check(shop: Shop, failures: str) -> CheckWork:
     return CheckWork.plan(
-        CheckJob(Location(shop.table), [Check("not_null", "ids", ["id"])], failures=Location(failures)).to_job()
+        CheckJob(
+            path=Location(shop.table),
+            checks=[Check(kind="not_null", name="ids", columns=["id"])],
+            failures=Location(failures),
+        ).to_job()
     )
 
 
 APART: dict[str, Callable[[Shop, str], Work]] = {
     "removed rows": lambda shop, path: DedupeWork.plan(
-        DedupeJob(Location(shop.table), Location(shop.table), Location(path)).to_job()
+        DedupeJob(path=Location(shop.table), output=Location(shop.table), removed=Location(path)).to_job()
     ),
-    "explode": lambda shop, path: ExplodeWork.plan(ExplodeJob(Location(shop.table), "t", Location(path)).to_job()),
+    "explode": lambda shop, path: ExplodeWork.plan(
+        ExplodeJob(path=Location(shop.table), name="t", output=Location(path)).to_job()
+    ),
     "check": check,
-    "summarize": lambda shop, path: SummaryWork.plan(SummaryJob(Location(shop.table), output=Location(path)).to_job()),
+    "summarize": lambda shop, path: SummaryWork.plan(
+        SummaryJob(path=Location(shop.table), output=Location(path)).to_job()
+    ),
 }
 
 

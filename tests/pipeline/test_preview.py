@@ -11,14 +11,14 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
 from mason.pipeline.reading.preview import Preview, preview_plan, preview_table
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.view import view_table
-from mason.util.text_width import room
+from mason.util.text_table import room
 
 LOCAL = pafs.LocalFileSystem()
 

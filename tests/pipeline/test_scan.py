@@ -9,12 +9,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
-from mason.pipeline.formats.binary import row_group_splits
+from mason.pipeline.driving.execution import InProcessRunner
+from mason.pipeline.formats.binary import parquet_files
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.reading.scan import Scan, ScanResult, plan_scan, run_scan
 from mason.pipeline.reading.tasks.sinks import SinkPlace, SinkSpec
 from mason.pipeline.work.row_sums import RowsLost
@@ -113,7 +113,7 @@ def test_only_the_columns_that_are_asked_for_reach_the_sink(tmp_path: Path) -> N
 
 
 def test_a_large_parquet_file_is_read_in_ranges_that_tile_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(row_group_splits, "_CUT_BYTES", 2_000)
+    monkeypatch.setattr(parquet_files, "_CUT_BYTES", 2_000)
     pq.write_table(pa.table({"a": list(range(10_000))}), tmp_path / "t.parquet", row_group_size=700)
     scan = plan_scan(Location(str(tmp_path)))
     (file,) = scan.plan.files

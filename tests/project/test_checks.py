@@ -42,7 +42,7 @@ def test_the_layers_are_kept(copy: Path) -> None:
         ("mason/pipeline/types/column_types.py", "import pyspark", "The pipeline knows nothing of Spark"),
         ("mason/clients/local/storage.py", "import mason.clients.s3.storage", "A client imports no other"),
         ("mason/clients/glue/tables.py", "import mason.clients.athena.ddl", "A client imports no other"),
-        ("mason/workflows/runner.py", "import mason.clients.local.scheduler", "What stands above the clients"),
+        ("mason/workflows/runs/runner.py", "import mason.clients.local.scheduler", "What stands above the clients"),
         ("mason/clients/spark/execution.py", "import mason.clients.spark.command", "Nobody imports"),
         ("mason/clients/acme/storage.py", "import mason.clients.s3.storage", "A client imports no other"),
     ],

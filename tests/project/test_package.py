@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import subprocess
 import sys
 import tomllib
 import zipfile
+from collections import Counter
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 
+from scripts.draw_pictures import PICTURES, draw_pictures
 from scripts.generate_docs import cli_page, support_page
 from tests.conftest import EXAMPLES, PROJECT
 
@@ -99,9 +103,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "mason/configurations/schema.json",
         "mason/configurations/local.yaml",
         "mason/operators/operator_tests/schema.json",
-        "mason/operators/schema.json",
+        "mason/operators/registration/schema.json",
         "mason/operators/starter/config.yaml",
-        "mason/workflows/schema.json",
+        "mason/workflows/definition/schema.json",
         "mason/clients/glue/schema.json",
         "mason/testing/__init__.py",
         "mason/examples/operators/table/get/operator.yaml",
@@ -124,6 +128,14 @@ def test_the_wheel_has_nothing_else(wheel: list[str]) -> None:
 def test_the_pages_made_from_the_code_are_up_to_date(page: str, made: object) -> None:
     assert callable(made)
     assert (PROJECT / page).read_text(encoding="utf-8") == made(), "run scripts/generate_docs.py"
+
+
+def test_the_pictures_of_the_guides_are_those_that_the_script_draws() -> None:
+    drawn = draw_pictures()
+
+    assert drawn == {each.name: each.read_text(encoding="utf-8") for each in PICTURES.iterdir()}, "draw them again"
+    for text in drawn.values():
+        assert ElementTree.fromstring(text).tag == "{http://www.w3.org/2000/svg}svg"
 
 
 def test_the_help_of_the_group_says_what_each_command_says_of_itself() -> None:
@@ -155,3 +167,22 @@ def test_the_examples_that_the_documents_name_are_there() -> None:
         assert (EXAMPLES / path).is_file()
     for script in ("scripts/install.sh", "scripts/test.sh", "scripts/demo.sh", "docker_build", "docker_attach"):
         assert Path(PROJECT / script).stat().st_mode & 0o111
+
+
+def test_rooms_are_small_and_files_are_not_crumbs() -> None:
+    modules = [path for path in PROJECT.glob("mason/**/*.py") if path.name != "__init__.py"]
+    rooms = Counter(path.parent.relative_to(PROJECT) for path in modules)
+    others = [path for path in modules if "clients" not in path.parts]
+    crumbs = [path for path in others if len(path.read_text(encoding="utf-8").splitlines()) < 60]
+
+    assert {str(room): files for room, files in rooms.items() if files > 20} == {}
+    assert len(crumbs) <= 0.15 * len(others), f"{len(crumbs)} of {len(others)} files have fewer than 60 lines"
+
+
+def test_no_function_or_class_has_a_name_that_says_nothing() -> None:
+    banned = {"told", "shown", "kept", "stand_at", "look", "gather", "carried"}
+    kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)
+    for module in PROJECT.glob("mason/**/*.py"):
+        tree = ast.parse(module.read_text(encoding="utf-8"))
+        named = {each.name.strip("_") for each in ast.walk(tree) if isinstance(each, kinds)}
+        assert not named & banned, f"{module.relative_to(PROJECT)}: {sorted(named & banned)}"

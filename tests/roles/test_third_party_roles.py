@@ -140,8 +140,8 @@ def test_a_role_whose_package_is_gone_is_told_and_the_rest_goes_on(rated: Mason)
 WRONG_CONTRACTS: Mapping[str, tuple[str, str]] = {
     "not importable": ("import nowhere_at_all", "ModuleNotFoundError: No module named 'nowhere_at_all'"),
     "without the class": ("", "has no attribute 'QualityClient'"),
-    "no class": ("QualityClient = 1", "is no class with the base mason.clients.engines.role.Role"),
-    "no role": ("class QualityClient: ...", "is no class with the base mason.clients.engines.role.Role"),
+    "no class": ("QualityClient = 1", "is not a class with the base mason.clients.engines.role.Role"),
+    "no role": ("class QualityClient: ...", "is not a class with the base mason.clients.engines.role.Role"),
     "no verbs": (
         "from mason.clients.engines.role import Role\nclass QualityClient(Role): ...",
         "has no abstract method, so that a client would have no verb",

@@ -16,7 +16,7 @@ from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.jobs.query.inputs import ReadyTable
@@ -55,7 +55,7 @@ class Table:
 
     def numbers(self) -> list[int]:
         table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select n from t", [table]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select n from t", tables=[table]))
         return sorted(rows["n"].to_pylist())
 
     def versions(self) -> list[int]:
@@ -110,7 +110,7 @@ APPENDING = textwrap.dedent(
     import sys
     sys.path.insert(0, {project!r})
     from mason.engines.storage.models.location import Location
-    from mason.pipeline.driving.in_process import InProcessRunner
+    from mason.pipeline.driving.execution import InProcessRunner
     from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
     from mason.pipeline.jobs.merge.work import MergeWork
 

@@ -16,9 +16,9 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
 from mason.errors import ClientFailed, Forbidden, MasonError, PathNotFound
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.pipeline.tables.object_lease import Lease
 from mason.state.home import open_state
@@ -40,7 +40,7 @@ class Lake:
     bucket: str
 
     def run(self, command: str, config: str = "lake", how: Any = run_operator, **parameters: str) -> dict[str, Any]:
-        call = OperatorCall("table", command, given=list(parameters.items()), config_id=config)
+        call = OperatorCall(namespace="table", command=command, given=list(parameters.items()), config_id=config)
         told = respond(lambda response: how(self.env, call, response)).to_dict()
         assert told["Errors"] == []
         return told

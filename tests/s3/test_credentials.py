@@ -75,8 +75,8 @@ def test_a_role_is_assumed_with_what_the_machine_itself_has(
     monkeypatch.setenv("AWS_PROFILE", PROFILE)
     monkeypatch.delenv("AWS_ENDPOINT_URL_STS")
 
-    assert Keys.kept(kept) == here
-    assert asked(Keys.kept(kept)).startswith("ASIA")
+    assert Keys.read_kept(kept) == here
+    assert asked(Keys.read_kept(kept)).startswith("ASIA")
     assert asked(Keys()).startswith("ASIA"), "so does Spark find them: by the profile"
     assert "canary-secret" not in Path(kept).read_text()
 
@@ -134,8 +134,8 @@ def test_keys_that_nobody_used_for_a_week_are_removed(tmp_path: Path) -> None:
     new = Keys("C", "D").keep("us-east-1")
 
     assert list(map(str, (tmp_path / "runtime" / "keys").iterdir())) == [new]
-    assert Keys.kept(new) == Keys("C", "D")
-    assert Keys.kept(old) == Keys()
+    assert Keys.read_kept(new) == Keys("C", "D")
+    assert Keys.read_kept(old) == Keys()
 
 
 def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path) -> None:
@@ -143,7 +143,7 @@ def test_keys_in_a_folder_that_others_can_look_into_are_not_used(tmp_path: Path)
     (tmp_path / "runtime" / "keys").chmod(0o755)
 
     with pytest.raises(Forbidden, match="belongs to you alone"):
-        Keys.kept(kept)
+        Keys.read_kept(kept)
 
 
 def test_credentials_are_a_model_that_shows_no_key() -> None:

@@ -12,9 +12,9 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.configurations.saved import read_configurations, save_configurations
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, UnreadableFile
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.storage.address import open_objects

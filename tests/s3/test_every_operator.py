@@ -15,7 +15,7 @@ import yaml
 
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
@@ -170,7 +170,9 @@ def rows_of(seaweed: Seaweed, path: str) -> list[str]:
     address = S3StorageClient(seaweed.configuration()).address()
     scan = plan_scan(Location(path, address))
     assert scan.commit is not None
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()]))
+    rows = fetch_rows(
+        InProcessRunner(), SqlQuery(statement="select * from t", tables=[ReadyTable("t", scan).sql_table()])
+    )
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 

@@ -13,7 +13,7 @@ import pytest
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
 from mason.errors import MasonError
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.work import MergeWork

@@ -15,7 +15,7 @@ from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
 from mason.pipeline.jobs.explode.job import ExplodeJob
@@ -74,7 +74,7 @@ class Table:
 
     def ids(self) -> list[int]:
         table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select id from t", tables=[table]))
         return sorted(rows["id"].to_pylist())
 
     def names(self, below: str = "out/") -> set[str]:
@@ -316,13 +316,15 @@ def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(table: Tabl
     table.place.write("nested/a.jsonl", b'{"id": 1, "tags": ["x", "y"]}\n{"id": 1, "tags": ["x"]}\n')
     flat = table.place.below("flat").path
     explode = ExplodeJob(
-        Location(table.place.below("nested").path, table.storage), "t", Location(flat, table.storage)
+        path=Location(table.place.below("nested").path, table.storage), name="t", output=Location(flat, table.storage)
     ).to_job()
     child = f"{flat}/t_tags"
     for job in (
         explode,
         DedupeJob(
-            Location(child, table.storage), Location(child, table.storage), options=DedupeOptions(keys=["value"])
+            path=Location(child, table.storage),
+            output=Location(child, table.storage),
+            options=DedupeOptions(keys=["value"]),
         ).to_job(),
     ):
         plan_work(job).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
@@ -338,7 +340,7 @@ def test_what_was_committed_to_a_table_of_an_explode_is_nobody_elses(table: Tabl
     for _ in range(2):
         plan_work(append).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
     found = ReadyTable("t", plan_scan(Location(child, table.storage))).sql_table()
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select count(*) n from t", [found]))
+    rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select count(*) n from t", tables=[found]))
     assert rows["n"].to_pylist() == [7], "what is added to stays where it lies"
 
 
@@ -423,19 +425,21 @@ class TestEveryOperator:
     def plan(self, request: pytest.FixtureRequest, table: Table) -> Callable[[Foreign], Any]:
         out, source, storage = table.path, table.place.below("in").path, table.storage
         jobs: dict[str, Callable[[Foreign], Any]] = {
-            "dedupe": lambda foreign: DedupeJob(Location(out, storage), Location(out, storage), foreign=foreign),
+            "dedupe": lambda foreign: DedupeJob(
+                path=Location(out, storage), output=Location(out, storage), foreign=foreign
+            ),
             "query": lambda foreign: QueryJob(
-                "select * from t",
-                "d",
-                {"t": TableRef("t", Location(source, storage))},
+                statement="select * from t",
+                database="d",
+                tables={"t": TableRef("t", Location(source, storage))},
                 output=Location(out, storage),
                 foreign=foreign,
             ),
             "explode": lambda foreign: ExplodeJob(
-                Location(source, storage), "t", Location(out, storage), foreign=foreign
+                path=Location(source, storage), name="t", output=Location(out, storage), foreign=foreign
             ),
             "format": lambda foreign: FormatJob(
-                Location(source, storage), Location(out, storage), FormatOptions("csv"), foreign
+                Location(source, storage), Location(out, storage), FormatOptions(format="csv"), foreign
             ),
         }
         return lambda foreign: plan_work(jobs[request.param](foreign).to_job())

@@ -18,7 +18,7 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import ClientFailed, NoData
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.work import ExplodeWork
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
@@ -185,7 +185,11 @@ class _Lists:
     def explode(self, *tags: str) -> None:
         self.place.write("in.jsonl", json.dumps({"id": 1, "tags": tags}).encode())
         source, output = self.place.below("in.jsonl").path, self.place.below("out").path
-        job = ExplodeJob(Location(source, self.storage.address()), "orders", Location(output, self.storage.address()))
+        job = ExplodeJob(
+            path=Location(source, self.storage.address()),
+            name="orders",
+            output=Location(output, self.storage.address()),
+        )
         ExplodeWork.plan(job.to_job()).run(InProcessRunner(), uuid4().hex[:16], lambda *_: None)
 
     def read(self) -> list[str]:

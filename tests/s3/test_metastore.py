@@ -18,7 +18,7 @@ from mason.clients.response import Response
 from mason.clients.s3.metastore import S3MetastoreClient
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, DatabaseNotFound, TableNotFound, UnreadableFile, Unsupported
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.testing import Place
@@ -37,7 +37,7 @@ def client(seaweed: Seaweed) -> S3MetastoreClient:
 
 @pytest.fixture
 def shop(client: S3MetastoreClient, bucket: str) -> Place:
-    """A database that is a prefix, with a table of several files, one that is one file, and what is no table."""
+    """A database that is a prefix, with a table of several files, one that is one file, and what is not a table."""
     storage = client._storage
     place = Place(storage.filesystem(), storage.path(f"{bucket}/{uuid4().hex}"))
     place.write("orders/year=2026/a.csv", b"id,price\n1,2.5\n")

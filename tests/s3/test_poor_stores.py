@@ -9,10 +9,10 @@ import yaml
 
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.diagnosis import diagnose
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, respond, run_operator
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
@@ -47,7 +47,9 @@ def operators(env: MasonEnvironment, seaweed: Seaweed, proxy: Proxy) -> MasonEnv
 
 def call(env: MasonEnvironment, bucket: str, command: str, parameters: dict[str, str]) -> list[str]:
     given = [(name, value.format(bucket)) for name, value in parameters.items()]
-    done = respond(lambda response: run_operator(env, OperatorCall("table", command, given=given), response))
+    done = respond(
+        lambda response: run_operator(env, OperatorCall(namespace="table", command=command, given=given), response)
+    )
     return list(done.response.errors)
 
 

@@ -17,11 +17,11 @@ from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.errors import UnreadableFile
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.outcome import MergeResult
 from mason.pipeline.jobs.merge.work import MergeWork
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.tasks import readers
 from mason.pipeline.reading.tasks.task_files import SMALL
 from mason.pipeline.storage.blocks import open_stream, read_blocks, read_range
@@ -49,7 +49,7 @@ def through(seaweed: Seaweed, proxy: Proxy) -> pafs.FileSystem:
 
 
 def given(place: Place, content: bytes = CONTENT) -> DataFile:
-    return DataFile(place.write("a.bin", content).path, "a.bin", len(content))
+    return DataFile(path=place.write("a.bin", content).path, name="a.bin", size=len(content))
 
 
 def test_a_file_is_one_request_however_many_blocks_it_has(through: pafs.FileSystem, proxy: Proxy, place: Place) -> None:

@@ -13,10 +13,10 @@ import yaml
 from mason.configurations.configuration import parse_configuration
 from mason.configurations.saved import save_configurations
 from mason.engines.storage.models.location import Location
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.pipeline.tables.rejects import read_quarantine
 from mason.state.home import open_state
@@ -72,7 +72,7 @@ def call(
     second = "s3" if first == "local" else "local"
     configuration = parse_configuration(both(seaweed, first, second), name="both.yaml", default_id="both")
     save_configurations(env, [(Path("both.yaml"), configuration)])
-    asked = OperatorCall("table", command, given=list(parameters.items()), config_id="both")
+    asked = OperatorCall(namespace="table", command=command, given=list(parameters.items()), config_id="both")
     planned = respond(lambda response: plan_operator(env, asked, response))
     ran = respond(lambda response: run_operator(env, asked, response))
     return list(planned.response.errors), list(ran.response.errors)
@@ -162,7 +162,7 @@ def test_a_merge_appends_to_a_table_in_the_other_storage_and_widens_it(
     assert call(operators, seaweed, "merge", added) == ([], [])
 
     assert rows_at(seaweed, bucket, tmp_path / "out") == 4
-    assert str(pq.read_table(tmp_path / "out", columns=["n"])["n"].type) != "int64", "3.5 is no whole number"
+    assert str(pq.read_table(tmp_path / "out", columns=["n"])["n"].type) != "int64", "3.5 is not a whole number"
 
 
 def test_a_path_without_a_scheme_belongs_to_the_first_storage(

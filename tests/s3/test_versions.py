@@ -11,7 +11,7 @@ from mason.clients.s3 import objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location
 from mason.errors import Conflict
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.work import MergeWork
 from mason.pipeline.jobs.query.inputs import ReadyTable
@@ -49,7 +49,7 @@ class Table:
 
     def rows(self) -> list[int]:
         table = ReadyTable("t", plan_scan(Location(self.path, self.storage))).sql_table()
-        rows = fetch_rows(InProcessRunner(), SqlQuery("select id from t", [table]))
+        rows = fetch_rows(InProcessRunner(), SqlQuery(statement="select id from t", tables=[table]))
         return sorted(rows["id"].to_pylist())
 
     def seen_by_others(self) -> int:

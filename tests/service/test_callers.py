@@ -15,15 +15,15 @@ from mason.service.reply import reply_with
 from mason.service.service import Service
 from mason.state.tokens import Scope, Token
 from mason.util.environment import MasonEnvironment
-from mason.workflows.parameter_file import parameters_of_request
-from mason.workflows.resume import Choice
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.runs.resume import Choice
 from mason.workflows.workflow_calls import WorkflowCall
 from tests.api.support import prepared
 
 SHOP = {"database_name": "shop"}
 STEPS = {"step_1": {"config_id": "files", "parameters": {**SHOP, "storage_path": "in"}}}
-LIST = OperatorCall("table", "list", base=SHOP, config_id="files")
-INFER = WorkflowCall("table:infer", config_id="files", given=parameters_of_request(STEPS))
+LIST = OperatorCall(namespace="table", command="list", base=SHOP, config_id="files")
+INFER = WorkflowCall(name="table:infer", config_id="files", given=parameters_of_request(STEPS))
 
 
 @pytest.fixture(scope="module")
@@ -43,7 +43,9 @@ def run_id(env: MasonEnvironment) -> str:
 
 @pytest.fixture(scope="module")
 def job_id(env: MasonEnvironment) -> str:
-    call = OperatorCall("table", "merge", base={"input_path": "in", "output_path": "merged"}, config_id="files")
+    call = OperatorCall(
+        namespace="table", command="merge", base={"input_path": "in", "output_path": "merged"}, config_id="files"
+    )
     reply = reply_with(lambda response: Service(env).run_operator(call, response))
     assert reply.status == 200, reply.document
     return str(reply.document["Data"][0]["JobID"])
@@ -99,7 +101,7 @@ def test_a_caller_who_may_use_nothing_of_a_home_is_shown_nothing(env: MasonEnvir
 def test_the_configuration_that_is_current_is_refused_as_one_that_is_named(
     env: MasonEnvironment, tmp_path: Path
 ) -> None:
-    call = OperatorCall("table", "list", base=SHOP)
+    call = OperatorCall(namespace="table", command="list", base=SHOP)
 
     with pytest.raises(Forbidden, match='is not for the configuration "files"'):
         limited(env, "*", config="another").run_operator(call, Response())

@@ -278,7 +278,7 @@ def test_whatever_a_server_depends_on_is_in_its_key(tmp_path: Path) -> None:
 def test_of_two_servers_that_were_started_at_once_the_younger_one_stays(tmp_path: Path) -> None:
     me = ProcessId.of(os.getpid())
     old, young = private_folder(tmp_path / "old"), private_folder(tmp_path / "young")
-    server = ServerRecord("old", 1, me, me, "", "", since=1.0, ready=True)
+    server = ServerRecord(key="old", port=1, server=me, keeper=me, token_digest="", scratch="", since=1.0, ready=True)
     server.write(old)
     younger = replace(server, key="young", since=2.0, ready=False)
     younger.write(young)

@@ -91,7 +91,7 @@ def test_a_job_that_reaches_spark_after_it_was_told_to_stop_is_interrupted(runne
     assert runner._held
     endless = "select count(*) from range(1000000000) a cross join range(1000000000) b where a.id + b.id > 7"
     before = set(threading.enumerate())
-    events = run_query(runner._held.spark, SqlQuery(endless, []).to_bytes(), Late)
+    events = run_query(runner._held.spark, SqlQuery(statement=endless, tables=[]).to_bytes(), Late)
     assert next(events) is None, "a beat, and the query is not sent yet"
 
     events.close()  # type: ignore[attr-defined]

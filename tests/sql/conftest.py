@@ -14,7 +14,7 @@ import pytest
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
@@ -74,7 +74,7 @@ class Database:
         self, statement: str, parameters: Mapping[str, Any] | None = None, output: str = "", **options: Any
     ) -> QueryWork:
         options["output"] = Location(output) if output else None
-        job = QueryJob(statement, "shop", self.tables, parameters=parameters or {}, **options)
+        job = QueryJob(statement=statement, database="shop", tables=self.tables, parameters=parameters or {}, **options)
         return QueryWork.plan(job.to_job())
 
     def ask(self, statement: str, parameters: Mapping[str, Any] | None = None, **options: Any) -> QueryResult:

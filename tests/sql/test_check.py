@@ -21,13 +21,12 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, InvalidParameters, PathNotFound
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.runner import respond
-from mason.pipeline.driving.in_process import InProcessRunner
-from mason.pipeline.jobs.check.job import CheckJob
-from mason.pipeline.jobs.check.outcome import CheckOutcome
+from mason.pipeline.driving.execution import InProcessRunner
+from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome
 from mason.pipeline.jobs.check.reading import read_checks
 from mason.pipeline.jobs.check.sink import CheckSink
 from mason.pipeline.jobs.check.work import CheckWork
-from mason.pipeline.reading.chosen_columns import OwnName
+from mason.pipeline.reading.request import OwnName
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.work.row_sums import RowsLost
 from mason.pipeline.work.tasks import TaskRunner
@@ -44,7 +43,7 @@ def planned(path: Path, *checks: Any, **more: Any) -> CheckWork:
     held, options = read_checks(checks), {name: str(value) for name, value in more.items()}
     references = {each.references: Location(each.references) for each in held if each.references}
     failures = {"failures": Location(options.pop("failures"))} if "failures" in options else {}
-    job = CheckJob(Location(str(path)), held, references, **failures, **options)  # type: ignore[arg-type]
+    job = CheckJob(path=Location(str(path)), checks=held, references=references, **failures, **options)  # type: ignore[arg-type]
     return CheckWork.plan(job.to_job())
 
 
@@ -163,7 +162,7 @@ class TestNulls:
     def test_a_table_of_nulls_is_not_fresh(self, here: Database) -> None:
         path = here.given("t", pa.table({"d": pa.nulls(2, pa.date32())}))
         result = checked(here.runner, path, "freshness d max_age=1d")
-        assert list(result.errors) == ["freshness d max_age=1d: there is no value that could be new."]
+        assert list(result.errors) == ["freshness d max_age=1d: there is not a value that could be new."]
 
 
 def test_nan_lies_in_no_range_and_is_a_value_like_any_other(database: Database) -> None:
@@ -281,7 +280,7 @@ def test_a_check_that_warns_does_not_fail_the_job(here: Database) -> None:
 def test_samples_are_the_first_rows_that_fail_and_no_more_than_wanted(here: Database) -> None:
     path = here.given("t", pa.table({"x": range(10_000), "y": ["a"] * 10_000, "wide": ["b"] * 10_000}))
     work = planned(path, "range x max=4990", "accepted_values y values=a")
-    result = CheckWork(CheckJob(work.job.path, work.job.checks, samples=2), work.scan, {}, work.as_of).run(
+    result = CheckWork(CheckJob(path=work.job.path, checks=work.job.checks, samples=2), work.scan, {}, work.as_of).run(
         here.runner, "few", lambda *_: None
     )
     assert result.verdicts[0].samples == [{"x": 4991, "y": "a"}, {"x": 4992, "y": "a"}]
@@ -344,14 +343,14 @@ class TestBadInput:
             ("range id price min=1", "range takes one column."),
             ("row_count id min=1", "row_count takes no column."),
             ("range price", "range needs min or max."),
-            ("range price min=a", '"a" is no number, and "price" is double.'),
-            ("range price min=nan", "NaN is no limit"),
+            ("range price min=a", '"a" is not a number, and "price" is double.'),
+            ("range price min=nan", "NaN is not a limit"),
             ("range price min=2 max=1", "no value lies between min 2 and max 1."),
-            ("range id max=99999999999999999999", 'is no limit of "id", which is int64.'),
+            ("range id max=99999999999999999999", 'is not a limit of "id", which is int64.'),
             ("range name min=1", '"name" is text, and a range is one of numbers, days or times.'),
-            ("range day min=yesterday", '"yesterday" is no value of "day", which is date32[day].'),
-            ("accepted_values id values=1|x", '"x" is no value of "id", which is int64.'),
-            ("accepted_values nested values=1", '"1" is no value of "nested"'),
+            ("range day min=yesterday", '"yesterday" is not a value of "day", which is date32[day].'),
+            ("accepted_values id values=1|x", '"x" is not a value of "id", which is int64.'),
+            ("accepted_values nested values=1", '"1" is not a value of "nested"'),
             ("accepted_values id", "accepted_values needs values."),
             ("accepted_values id value=1", 'accepted_values takes no "value". Did you mean "values"?'),
             ("row_count min=few", 'min must be a number of rows, not "few".'),
@@ -360,7 +359,7 @@ class TestBadInput:
             ("freshness day max_age=999999999w", 'max_age "999999999w" is longer than any time.'),
             ("range price min=1 min=2", "min is given twice: range price min=1 min=2"),
             ("not_null id columns=name", "columns are given twice: not_null id columns=name"),
-            ("freshness day max_age=soon", 'max_age "soon" is no time. Say it as 90m, 36h, 2d or 1w.'),
+            ("freshness day max_age=soon", 'max_age "soon" is not a time. Say it as 90m, 36h, 2d or 1w.'),
             ("freshness price max_age=1d", '"price" is double, and freshness is asked of days or times.'),
             ("regular_expression price pattern=x", '"price" is double, and a regular expression is asked of text.'),
             ("regular_expression name pattern=ab(c", '"ab(c" cannot be understood at character 3: missing ), '),
@@ -378,7 +377,7 @@ class TestBadInput:
                 {"check": "accepted_values", "column": "id", "values": [1, None]},
                 "null is not allowed here; use the not_null check",
             ),
-            ({"check": "accepted_values", "column": "id", "values": [[1]]}, "[1] is no plain value."),
+            ({"check": "accepted_values", "column": "id", "values": [[1]]}, "[1] is not a plain value."),
         ],
         ids=str,
     )
@@ -431,8 +430,8 @@ class TestFaults:
         self, here: Database, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         path = here.given("t", ORDERS)
-        stand_at = CheckSink.stand_at
-        monkeypatch.setattr(CheckSink, "stand_at", lambda self, file, first: stand_at(self, file, first + 2))
+        begin_rows_at = CheckSink.begin_rows_at
+        monkeypatch.setattr(CheckSink, "begin_rows_at", lambda self, file, first: begin_rows_at(self, file, first + 2))
         with pytest.raises(RowsLost, match="2 rows fail by their keys, and 1 were met"):
             checked(here.runner, path, "unique id")
 
@@ -441,8 +440,10 @@ class TestFaults:
     ) -> None:
         path = here.given("t", ORDERS)
         checked(here.runner, path, "not_null id", failures=tmp_path / "failed")
-        named = CheckSink._named
-        monkeypatch.setattr(CheckSink, "_named", lambda self, rows, fails: named(self, rows, fails).slice(1))
+        named = CheckSink._add_names_of_checks
+        monkeypatch.setattr(
+            CheckSink, "_add_names_of_checks", lambda self, rows, fails: named(self, rows, fails).slice(1)
+        )
         with pytest.raises(RowsLost, match="2 rows fail, but 1 were written"):
             checked(here.runner, path, "unique id", failures=tmp_path / "failed")
         assert [row["sku"] for row in rows_of(tmp_path / "failed")] == ["00504"]
@@ -477,7 +478,9 @@ class TestResponse:
         client = LocalExecutionClient({})
 
         def work(response: Response) -> OperatorResponse:
-            plan, _ = client.plan_job(CheckJob(Location(str(path)), read_checks(checks)).to_job(), response=response)
+            plan, _ = client.plan_job(
+                CheckJob(path=Location(str(path)), checks=read_checks(checks)).to_job(), response=response
+            )
             record, _ = client.run_job(plan, response=response)
             return OperatorResponse(response, record)
 

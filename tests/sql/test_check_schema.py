@@ -12,7 +12,7 @@ from mason.parameters.definition import CHECKS, ParameterDefinition
 from mason.pipeline.jobs.check.checks import KINDS
 from mason.pipeline.jobs.check.reading import AGE_UNITS, read_checks
 
-DEFINITION = ParameterDefinition("checks", required=True, type="list", elements=CHECKS)
+DEFINITION = ParameterDefinition(name="checks", required=True, type="list", elements=CHECKS)
 SCHEMA = DEFINITION.to_json_schema()
 GIVEN = {
     "column": ["id", 7],

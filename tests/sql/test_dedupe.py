@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.dedupe import find
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeResult, DedupeWork, NotComparable
 from mason.pipeline.jobs.dedupe.sink import DividingSink
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions
 from mason.pipeline.jobs.merge.plan import plan_merge
-from mason.pipeline.reading.chosen_columns import NoSuchColumn, OwnName
+from mason.pipeline.reading.request import NoSuchColumn, OwnName
 from mason.pipeline.tables.commit import ChangedMeanwhile
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import read_quarantine
@@ -33,9 +33,9 @@ ROWS = "id,version,name\n1,1,a\n2,1,b\n1,3,c\n1,2,d\n2,,e\n,1,f\n,2,g\n"
 
 def planned(path: Path, output: Path | None = None, removed: Path | None = None, **options: Any) -> DedupeWork:
     job = DedupeJob(
-        Location(str(path)),
-        Location(str(output or path)),
-        Location(str(removed)) if removed else None,
+        path=Location(str(path)),
+        output=Location(str(output or path)),
+        removed=Location(str(removed)) if removed else None,
         options=DedupeOptions(**options),
     )
     return DedupeWork.plan(job.to_job())

@@ -13,11 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions, DiffResult, DiffWork
 from mason.pipeline.jobs.diff.schemas import NothingToCompare
 from mason.pipeline.jobs.merge.job import Mode
-from mason.pipeline.reading.chosen_columns import NoSuchColumn, OwnName
+from mason.pipeline.reading.request import NoSuchColumn, OwnName
 from mason.pipeline.work.row_sums import RowsLost
 from tests.sql.conftest import Database
 

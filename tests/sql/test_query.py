@@ -13,17 +13,17 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from mason.cli.run_view import step_rows
+from mason.cli.views.run_view import step_rows
 from mason.clients.local.execution import LocalExecutionClient
 from mason.clients.response import Response
 from mason.clients.spark.runners.connect import ConnectRunner
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadPath, InvalidParameters
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob, QueryResult
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql import duckdb_engine
-from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.changing import find_changing_part
 from mason.pipeline.sql.local.translation import Translation
 from mason.pipeline.sql.query import BadQuery, TableChanged
 from mason.pipeline.sql.statement import parse_statement
@@ -320,7 +320,7 @@ def test_a_step_that_asked_a_query_is_shown_with_the_rows_that_it_read(
     monkeypatch.setenv("MASON_HOME", str(tmp_path / "home"))
     database = Database(tmp_path, InProcessRunner())
     database.given("orders", ORDERS)
-    job = QueryJob("select max(id) m from orders", "shop", database.tables).to_job()
+    job = QueryJob(statement="select max(id) m from orders", database="shop", tables=database.tables).to_job()
     client = LocalExecutionClient({})
 
     plan, response = client.plan_job(job, response=Response())
@@ -404,9 +404,9 @@ def test_a_value_that_cannot_be_is_told_the_same_under_a_limit_and_in_a_table(da
             'query:1:8: The function "reflect" is not allowed in a query',
         ),
         ("select java_method('java.lang.System', 'exit', 1)", "reaches beyond the tables"),
-        ("select * from read_files('/etc/passwd')", "read_files(…) is no table of the database"),
-        ("select * from read_csv('/etc/passwd')", "is no table of the database"),
-        ("select * from identifier('orders')", "is no table of the database"),
+        ("select * from read_files('/etc/passwd')", "read_files(…) is not a table of the database"),
+        ("select * from read_csv('/etc/passwd')", "is not a table of the database"),
+        ("select * from identifier('orders')", "is not a table of the database"),
         ("selct 1", 'query:1:1: A query does not begin with "selct". Did you mean "SELECT"?'),
         ("select * from", "query:1:10: The query cannot be understood"),
         ("select (1", "The query cannot be understood"),
@@ -446,7 +446,7 @@ def test_a_query_that_can_be_read_but_not_be_followed_is_refused(here: Database)
         ("select o.id,\n  o.contry\nfrom orders o", 'query:2:5: There is no column "contry". Did you mean "country"?'),
         ("select id from orders o order by o.prize", 'query:1:36: There is no column "prize". Did you mean "price"?'),
         ("select count(*) from orders o group by o.day2", 'query:1:42: There is no column "day2". Did you mean "day"?'),
-        ("select id.* from orders as o", 'query:1:8: There is no table "id". There are: o.'),
+        ("select id.* from orders as o", 'query:1:8: There is not a table "id". There are: o.'),
     ],
 )
 def test_a_column_that_its_own_table_does_not_have_is_told_where_it_stands(
@@ -622,4 +622,4 @@ def test_what_spark_would_replace_in_a_statement_is_text_on_every_engine(databas
     ],
 )
 def test_a_query_says_on_what_it_depends_besides_the_rows(statement: str, told: str) -> None:
-    assert changing_in(parse_statement(statement)) == told
+    assert find_changing_part(parse_statement(statement)) == told

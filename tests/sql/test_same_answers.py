@@ -8,7 +8,7 @@ import pytest
 
 from mason.clients.local.execution import LocalExecutionClient
 from mason.engines.storage.models.location import Location, TableRef
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery, SqlTable, fetch_rows
@@ -143,7 +143,9 @@ def test_a_refusal_calls_what_it_is_about_as_sql_does(tables: Sequence[SqlTable]
 def test_what_the_local_engine_refuses_is_refused_by_its_plan(tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text("s\na\n")
     job = QueryJob(
-        "select soundex(s) as x from shop.t", "shop", {"t": TableRef("t", Location(str(tmp_path / "t.csv")))}
+        statement="select soundex(s) as x from shop.t",
+        database="shop",
+        tables={"t": TableRef("t", Location(str(tmp_path / "t.csv")))},
     ).to_job()
 
     with pytest.raises(BadQuery, match="^query:1:8: The local engine cannot guarantee Spark's result for function"):

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from mason.errors import Conflict
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
-from mason.operators.registry import list_operators, register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import list_operators, register
 from mason.state.copying import copy_state
 from mason.state.heartbeat import Heartbeat
 from mason.state.home import make_home

@@ -11,7 +11,7 @@ from mason.state.heartbeat import Heartbeat, is_gone
 from mason.state.models import RecordKind
 from mason.state.sqlite import SqliteStore
 from mason.util.processes import this_process
-from mason.workflows.runs import list_runs, show_run
+from mason.workflows.runs.recorded_runs import list_runs, show_run
 
 ELSEWHERE = {"Host": "another machine", "Pid": os.getpid(), "Started": "1", "Lease": "run:r"}
 

@@ -19,10 +19,9 @@ import pytest
 
 from mason.errors import StateFailed
 from mason.state.home import check_state, open_state, pin_state, read_state
-from mason.state.migrations import MIGRATIONS
 from mason.state.models import Kind, RecordKind
 from mason.state.postgres import PostgresStore
-from mason.state.sqlite import SqliteStore
+from mason.state.sqlite import MIGRATIONS, SqliteStore
 from mason.state.store import StateStore
 from mason.util.environment import STATE_ID_VARIABLE, MasonEnvironment
 from tests.conftest import PROJECT, Mason
@@ -102,7 +101,7 @@ class TestWhatIsFoundInItsPlace:
         result = mason("operator")
 
         assert result.exit_code == 1
-        assert "home/state.db is no file" in result.stderr
+        assert "home/state.db is not a file" in result.stderr
 
 
 class TestANewOne:

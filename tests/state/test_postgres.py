@@ -18,8 +18,7 @@ from mason.state.address import state_address
 from mason.state.home import open_run_state, open_state, read_state
 from mason.state.models import Record, RecordKind, SavedConfiguration
 from mason.state.postgres import PostgresStore
-from mason.state.postgres_connections import MOST_CONNECTIONS
-from mason.state.postgres_migrations import MIGRATIONS
+from mason.state.postgres_connections import MIGRATIONS, MOST_CONNECTIONS
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from tests.postgres import PASSWORD, Postgres, Wire
@@ -64,10 +63,10 @@ class TestWhichStore:
     @pytest.mark.parametrize(
         ("text", "message"),
         [
-            ("stat: postgresql://h/d\n", r'settings\.yaml:1: stat: "stat" is no setting\. Did you mean "state"\?'),
+            ("stat: postgresql://h/d\n", r'settings\.yaml:1: stat: "stat" is not a setting\. Did you mean "state"\?'),
             ("- state\n", "not a list of keys"),
-            ("state: [1]\n", r"settings\.yaml: state is no address of a state store\. It is postgresql://"),
-            ("state: redis://u:topsecret@h/0\n", r"settings\.yaml: state is no address of a state store"),
+            ("state: [1]\n", r"settings\.yaml: state is not an address of a state store\. It is postgresql://"),
+            ("state: redis://u:topsecret@h/0\n", r"settings\.yaml: state is not an address of a state store"),
             ("state: postgresql://u:{{NOT_SET}}@h/d\n", r"state: the variable NOT_SET is not set"),
             ("state: postgresql://u:{{secret:file:x}}@h/d\n", r"\{\{secret:file:x\}\} is not the name of a variable"),
             ("state: postgresql://u:top secret@h/d?sslmode\n", "address of the state store cannot be read"),

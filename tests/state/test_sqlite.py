@@ -11,9 +11,8 @@ import pytest
 
 from mason.errors import StateFailed
 from mason.state.home import open_state, read_state
-from mason.state.migrations import MIGRATIONS
 from mason.state.models import Kind, Name
-from mason.state.sqlite import SqliteStore
+from mason.state.sqlite import MIGRATIONS, SqliteStore
 from mason.util.environment import MasonEnvironment
 from tests.state.test_store import new
 

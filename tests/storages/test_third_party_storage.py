@@ -5,6 +5,8 @@ It keeps files below `shelf://`, with conditional writes and without any exchang
 
 from __future__ import annotations
 
+import ast
+import inspect
 import signal
 from pathlib import Path
 from typing import Any
@@ -13,8 +15,10 @@ import pyarrow.parquet as pq
 import pytest
 import yaml
 
+from mason.pipeline.storage.abilities import Abilities
+from mason.pipeline.storage.address import StorageAddress, abilities_of
 from tests.cli.support import errors, install_package, strict_json
-from tests.conftest import Mason, write
+from tests.conftest import PROJECT, Mason, write
 
 SHELF = Path(__file__).parent / "shelf"
 OLD, NEW = "n,name\n1,a\n2,b\n", "n,name\n1,c\n2,d\n3,e\n"
@@ -143,3 +147,24 @@ def test_an_input_that_is_not_there_is_named_with_its_scheme(shop: Shop) -> None
     [told] = errors(shop.mason, "table", "merge", "-p", "input_path:shelf://room/none,output_path:out")
 
     assert "shelf://room/none" in told
+
+
+def test_every_storage_has_the_whole_contract_of_an_address() -> None:
+    asked = {name for name, each in vars(StorageAddress).items() if inspect.isfunction(each) and name[0] != "_"}
+    modules = [*PROJECT.glob("mason/clients/*/address.py"), SHELF / "address.py"]
+
+    for module in modules:
+        defined = {
+            each.name
+            for each in ast.parse(module.read_text(encoding="utf-8")).body
+            if isinstance(each, ast.FunctionDef)
+        }
+        assert asked <= defined, f"{module} lacks {sorted(asked - defined)}"
+    assert len(modules) > 1 and "explain_error" in asked
+
+
+def test_what_a_storage_can_do_is_what_its_client_declares() -> None:
+    disks, store = abilities_of("file:///"), abilities_of("s3://?region=eu-central-1")
+
+    assert disks.exchanges_folders and disks.opens_paths and not disks.has_conditions
+    assert store == Abilities() and store.has_conditions and not store.exchanges_folders

@@ -12,7 +12,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import Summary, SummaryWork
 from mason.pipeline.work.tasks import TaskRunner
@@ -42,7 +42,7 @@ class Summarize:
     def plan(self, **options: Any) -> SummaryWork:
         written = {name: Location(str(options[name])) for name in ("output", "html") if options.get(name)}
         options = {**{name: value for name, value in options.items() if name not in ("output", "html")}, **written}
-        return SummaryWork.plan(SummaryJob(Location(str(self.inputs)), **options).to_job())
+        return SummaryWork.plan(SummaryJob(path=Location(str(self.inputs)), **options).to_job())
 
     def run(self, **options: Any) -> Summary:
         return self.run_plan(self.plan(**options))

@@ -10,14 +10,14 @@ import pytest
 from benchmarks.equality import Different
 from benchmarks.summarize import check, write_table
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.work import SummaryWork
 
 
 def test_figures_that_are_further_off_than_stated_are_noticed(tmp_path: Path) -> None:
     table = write_table(tmp_path / "data", 160_000)
-    work = SummaryWork.plan(SummaryJob(Location(str(table))).to_job())
+    work = SummaryWork.plan(SummaryJob(path=Location(str(table))).to_job())
     done = work.run(InProcessRunner(), "job", lambda *_: None).to_dict()
     columns: dict[str, dict[str, Any]] = {each["Name"]: each for each in done["Columns"]}
     files = f"read_parquet('{table}/*.parquet')"

@@ -10,12 +10,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from mason.pipeline.jobs.summary.histogram import Bin
 from mason.pipeline.jobs.summary.page import FOLD, page
 from mason.pipeline.jobs.summary.picture import blocks, picture
-from mason.pipeline.jobs.summary.shown import render_value
+from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary, Frequent
-from mason.util.text_width import room
+from mason.pipeline.jobs.summary.value_text import render_value
+from mason.util.text_table import room
 from tests.summary.conftest import Summarize
 
 HOSTILE = [

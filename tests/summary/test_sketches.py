@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from mason.pipeline.jobs.summary.columns import ColumnSketch, column_sketch, column_sketch_of
-from mason.pipeline.jobs.summary.distinct import DistinctSet, DistinctSketch
-from mason.pipeline.jobs.summary.frequent import FrequentValues, Tally
-from mason.pipeline.jobs.summary.hashing import hash_numbers, hash_texts
 from mason.pipeline.jobs.summary.leaves import Leaf
-from mason.pipeline.jobs.summary.moments import Moments
-from mason.pipeline.jobs.summary.quantiles import QuantileSketch, quantiles
-from mason.pipeline.jobs.summary.sketch import Sizes
+from mason.pipeline.jobs.summary.sketches.columns import ColumnSketch, column_sketch, column_sketch_of
+from mason.pipeline.jobs.summary.sketches.distinct import DistinctSet, DistinctSketch
+from mason.pipeline.jobs.summary.sketches.frequent import FrequentValues, Tally
+from mason.pipeline.jobs.summary.sketches.hashing import hash_numbers, hash_texts
+from mason.pipeline.jobs.summary.sketches.moments import Moments
+from mason.pipeline.jobs.summary.sketches.quantiles import QuantileSketch, quantiles
+from mason.pipeline.jobs.summary.sketches.sketch import Sizes
 from mason.pipeline.jobs.summary.summaries import summarize
 
 KNOWN = (

@@ -18,8 +18,8 @@ from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.merge.plan import plan_merge
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.jobs.summary import leaves, work
-from mason.pipeline.jobs.summary.number_sketch import NumberSketch
-from mason.pipeline.reading.chosen_columns import NoSuchColumn
+from mason.pipeline.jobs.summary.sketches.number_sketch import NumberSketch
+from mason.pipeline.reading.request import NoSuchColumn
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.work.row_sums import RowsLost
 from tests.summary.conftest import Summarize
@@ -285,7 +285,7 @@ def test_a_committed_table_is_read_through_its_commit(summarize: Summarize, tmp_
     job = MergeJob(Location(str(summarize.inputs)), Location(str(tmp_path / "table")))
     run_merge(plan_merge(job), summarize.runner, "made", lambda *_: None)
     pq.write_table(pa.table({"a": [99]}), tmp_path / "table" / "stray.parquet")
-    found = work.SummaryWork.plan(work.SummaryJob(Location(str(tmp_path / "table"))).to_job())
+    found = work.SummaryWork.plan(work.SummaryJob(path=Location(str(tmp_path / "table"))).to_job())
     assert found.to_dict()["RowsIn"] == 2
     (column,) = summarize.run_plan(found).columns
     assert (column.count, column.high) == (2, 2)

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
@@ -139,7 +139,9 @@ def comparable(value: Any, folder: str) -> Any:
 def rows_of(folder: Path) -> list[str]:
     scan = plan_scan(Location(str(folder)))
     assert scan.commit is not None
-    rows = fetch_rows(InProcessRunner(), SqlQuery("select * from t", [ReadyTable("t", scan).sql_table()]))
+    rows = fetch_rows(
+        InProcessRunner(), SqlQuery(statement="select * from t", tables=[ReadyTable("t", scan).sql_table()])
+    )
     return [str(rows.schema), *sorted(map(repr, rows.to_pylist()))]
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions, DedupeWork
 from mason.pipeline.tables.folder import TableFolder
 from mason.state.home import read_state
@@ -118,7 +118,7 @@ def test_a_full_disk_leaves_the_old_table(command: str, tmp_path: Path) -> None:
             if command == "query":
                 database.ask("select * from t", output=str(output))
             else:
-                job = DedupeJob(Location(str(path)), Location(str(output)), options=DedupeOptions(("k",)))
+                job = DedupeJob(path=Location(str(path)), output=Location(str(output)), options=DedupeOptions(("k",)))
                 DedupeWork.plan(job.to_job()).run(database.runner, "deduped", lambda *_: None)
         commit = TableFolder(str(output)).current()
         assert commit is not None and (commit.number, commit.rows) == (1, 1)

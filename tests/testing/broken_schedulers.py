@@ -197,7 +197,7 @@ class MakesRoomFirst(Good):
 @found_by("test_register_dag_refuses_what_can_be_no_name_and_makes_nothing[two words]")
 class TidiesNames(Good):
     def register_dag(self, deployment, *, response):
-        tidy = Schedule(deployment.schedule.name.replace(" ", "_"), deployment.schedule.expression)
+        tidy = Schedule(name=deployment.schedule.name.replace(" ", "_"), expression=deployment.schedule.expression)
         return super().register_dag(replace(deployment, schedule=tidy), response=response)
 
 

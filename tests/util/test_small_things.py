@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import json
 import logging
+import subprocess
+import sys
 import time
 from datetime import UTC, datetime
 from decimal import Decimal
@@ -16,11 +18,9 @@ from mason.util.atomic_file import write_file
 from mason.util.disk_room import is_disk_full
 from mason.util.dotenv import parse_env, read_env_files
 from mason.util.json_text import compact_json, json_text
-from mason.util.names import class_name, is_config_id, is_identifier
-from mason.util.nearest import did_you_mean
-from mason.util.text_table import table_lines
-from mason.util.text_width import clip_text
-from tests.conftest import write
+from mason.util.names import class_name, did_you_mean, is_config_id, is_identifier
+from mason.util.text_table import clip_text, table_lines
+from tests.conftest import PROJECT, write
 
 
 @pytest.mark.parametrize(
@@ -152,3 +152,18 @@ def test_an_error_that_is_a_cause_of_itself_is_looked_through_once() -> None:
 
     assert not is_disk_full(error)
     assert is_disk_full(full)
+
+
+def test_processes_that_are_forked_from_one_give_ids_of_their_own() -> None:
+    code = """
+import os
+from mason.util.names import new_id
+children = [os.fork() for _ in range(2)]
+print(new_id(), flush=True)
+if all(children):
+    [os.waitpid(each, 0) for each in children]
+"""
+    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=PROJECT)
+
+    ids = result.stdout.split()
+    assert len(ids) == len(set(ids)) == 4, result.stdout

@@ -10,21 +10,21 @@ from typing import Any
 import pytest
 
 from mason.errors import MasonError
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.registry import register
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
+from mason.operators.registration.registry import register
 from mason.state.home import open_state, read_state
 from mason.state.models import NewRegistration
 from mason.state.sqlite import SqliteStore
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.definitions import Definitions
-from mason.workflows.parameter_file import read_parameters
-from mason.workflows.runs import show_run
-from mason.workflows.valid_workflow import ValidWorkflow
-from mason.workflows.validation import validate_workflow
+from mason.workflows.definition.definitions import Definitions
+from mason.workflows.definition.parameter_file import read_parameters
+from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.definition.valid_workflow import ValidWorkflow
+from mason.workflows.definition.validation import validate_workflow
+from mason.workflows.runs.recorded_runs import show_run
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.cli.support import operator_with
@@ -147,7 +147,7 @@ class Runs:
 
     def call(self, parameters: str = "") -> WorkflowCall:
         file = write(self.flows.folder, {"parameters.yaml": parameters}) / "parameters.yaml" if parameters else None
-        return WorkflowCall("demo:flow", parameter_file=file)
+        return WorkflowCall(name="demo:flow", parameter_file=file)
 
     def run(self, parameters: str = "", *, limit: int = 4) -> Ran:
         self.register()

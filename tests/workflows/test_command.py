@@ -17,8 +17,8 @@ from pathlib import Path
 import pytest
 
 from mason.clients.local.dag_loop import GRACE_SECONDS
+from mason.workflows.definition.validation import validate_workflow
 from mason.workflows.picture import draw
-from mason.workflows.validation import validate_workflow
 from scripts.kill_workflows import kill_runs
 from tests.cli.support import operator_with, registered, strict_json, tree
 from tests.conftest import Mason, write
@@ -420,7 +420,7 @@ config.execution.client.run_job(plan, response=resp)
         ],
     )
     def test_the_kill_loop_catches_a_resume_that_is_wrong(self, tmp_path: Path, lines: list[str], found: str) -> None:
-        imports = ["from mason.__main__ import main", "from mason.workflows.resume import Reused, _Judge"]
+        imports = ["from mason.__main__ import main", "from mason.workflows.runs.resume import Reused, _Judge"]
         broken = "\n".join([*imports, *lines, "main()"])
 
         with pytest.raises(AssertionError, match=found):

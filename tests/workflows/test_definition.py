@@ -6,15 +6,14 @@ import time
 
 import pytest
 
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
 from mason.state.sqlite import SqliteStore
-from mason.workflows.definition_kind import WORKFLOWS
-from mason.workflows.graph import step_problems
+from mason.workflows.definition.graph import step_problems
+from mason.workflows.definition.registration import WORKFLOWS, unknown_steps
+from mason.workflows.definition.validation import validate_workflow
+from mason.workflows.definition.workflow_spec import StepSpec
 from mason.workflows.picture import draw
-from mason.workflows.unknown_steps import unknown_steps
-from mason.workflows.validation import validate_workflow
-from mason.workflows.workflow_spec import StepSpec
 from tests.conftest import write
 from tests.workflows.conftest import Flows, step
 
@@ -78,7 +77,7 @@ def test_an_unknown_dependency_is_named_with_the_nearest_and_what_waits_for_it(f
     flows.workflow(step("first"), step("second", "frist"), step("third", "second"))
 
     assert flows.registration_problems() == [
-        '14: dag[1].dependencies[0]: there is no step "frist". Did you mean "first"?',
+        '14: dag[1].dependencies[0]: there is not a step "frist". Did you mean "first"?',
         '15: dag[2]: "third" can never be reached: a step before it waits for one that is not there',
     ]
 
@@ -124,7 +123,7 @@ def test_a_condition_that_does_more_than_compare_is_refused(flows: Flows) -> Non
         ("ref_7 = 1", '"ref_7" is neither a value nor what a step gave; '),
         ("xref_7 = lower(''ref_5'')", '"xref_7" is neither a value nor what a step gave; '),
         ("{{a.rows}} = lower(''ref_5'')", "\"LOWER('ref_5')\" does more than compare; "),
-        ("{{}} = 1", '"{{}}" is no reference: '),
+        ("{{}} = 1", '"{{}}" is not a reference: '),
         ('{{a.name}} = "z"', '"z" is in double quotes, and a text is in single ones; '),
         ("(" * 900 + "1 = 1" + ")" * 900, f'"{"(" * 200}…" cannot be read, since there is too much in it; '),
     ],
@@ -180,7 +179,7 @@ def test_what_does_not_fit_the_schema_hides_no_other_problem(flows: Flows) -> No
         "timeout, when.",
         '17: dag[1].retry: "often" must be "exponential(SECONDS)" or "constant(SECONDS)", as in "exponential(5)"',
         "18: dag[1].retry_max: -1 is less than the minimum of 0",
-        '23: dag[2].dependencies[0]: there is no step "nowhere".',
+        '23: dag[2].dependencies[0]: there is not a step "nowhere".',
         '24: dag[2].when: "c.x =" cannot be read near "="',
         "25: dag[2].timeout: must be a number, not text",
         '26: dag[3]: "d" can never be reached: a step before it waits for one that is not there',

@@ -13,15 +13,15 @@ from typing import Any
 
 import pytest
 
-from mason.operators.registry import remove
+from mason.operators.registration.registry import remove
 from mason.state.home import open_state, read_state
 from mason.state.models import Kind, Name, Record
 from mason.state.schedules import LOCAL, Change, change_schedule, find_schedule, forget_schedule
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
-from mason.workflows.due import Firing
-from mason.workflows.runs import list_runs, show_run
-from mason.workflows.scheduled import run_due
+from mason.workflows.runs.recorded_runs import list_runs, show_run
+from mason.workflows.schedules.due import Firing
+from mason.workflows.schedules.scheduled import run_due
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.cli.support import errors, operator_with, registered, strict_json
@@ -126,7 +126,7 @@ class TestDeploy:
         assert deployed(schedule="0 7 * * *")["Warnings"] == []
 
         without = deployed()
-        call = WorkflowCall("demo:other", schedule_name="demo_flow")
+        call = WorkflowCall(name="demo:other", schedule_name="demo_flow")
         other = workflow_calls.deploy(runs.env, call).to_dict()
 
         assert without["Warnings"] == [
@@ -168,7 +168,7 @@ class TestDeploy:
         said = deployed('a:\n  parameters: {text: x}\nschedule: "@dayly"\n')
 
         assert said["Errors"][0].endswith(
-            'parameters.yaml:3: schedule: "@dayly" is no word for a schedule. Did you mean "@daily"?'
+            'parameters.yaml:3: schedule: "@dayly" is not a word for a schedule. Did you mean "@daily"?'
         )
 
     def test_a_schedule_in_a_workflow_is_refused_when_it_is_registered(self, runs: Runs) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from mason.errors import Forbidden
-from mason.workflows.step_paths import StepPath
+from mason.workflows.runs.step_paths import StepPath
 from tests import workflow_calls
 from tests.workflows.conftest import Runs, step
 

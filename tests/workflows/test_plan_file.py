@@ -208,7 +208,7 @@ def test_what_is_no_plan_is_refused(runs: Runs, saved: Path, data: Path) -> None
     without_inputs = {**whole, "Steps": {"a": {**whole["Steps"]["a"], "Inputs": None}}}
     for text in ("{}", "{", "[]", "[" * 100_000, json.dumps({**whole, "Steps": []}), json.dumps(without_inputs)):
         saved.write_text(text)
-        assert run(runs, parameters(data), saved) == ["is no plan of a workflow. `--save FILE` makes one."]
+        assert run(runs, parameters(data), saved) == ["is not a plan of a workflow. `--save FILE` makes one."]
     saved.unlink()
     assert run(runs, parameters(data), saved) == ["cannot be read: No such file or directory"]
 
@@ -228,8 +228,8 @@ def test_a_plan_with_errors_is_not_saved(runs: Runs, tmp_path: Path) -> None:
     ("name", "reason"),
     [
         ("plans/new/plan.json", "there is no folder {folder}/plans/new."),
-        ("pipe", "it is no file."),
-        ("data", "it is no file."),
+        ("pipe", "it is not a file."),
+        ("data", "it is not a file."),
     ],
 )
 def test_a_plan_is_saved_only_where_a_file_may_be(runs: Runs, saved: Path, data: Path, name: str, reason: str) -> None:

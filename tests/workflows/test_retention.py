@@ -21,7 +21,7 @@ from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import this_host
 from mason.workflows.retention import prune, retention_of
-from mason.workflows.schedule_loop import ScheduleLoop
+from mason.workflows.schedules.schedule_loop import ScheduleLoop
 from tests.conftest import Mason, write
 
 MONTH = timedelta(days=30)
@@ -160,14 +160,14 @@ def test_the_last_run_of_a_schedule_stays_so_that_it_is_not_run_again(
     scheduler = LocalSchedulerClient({})
     scheduler.register_dag(a_deployment("yearly", "@yearly"), response=Response())
     scheduler.trigger_schedule("yearly", response=Response())
-    ScheduleLoop(kept.store, Begun).look()
+    ScheduleLoop(kept.store, Begun).start_due()
     for each in (*started, "before"):
         kept.add(RecordKind.RUN, each, "succeeded") if each == "before" else kept.age(each)
 
     assert prune(kept.store, MONTH) == {"jobs": 0, "runs": 1}
 
-    ScheduleLoop(kept.store, Begun).look()
-    ScheduleLoop(kept.store, Begun).look()
+    ScheduleLoop(kept.store, Begun).start_due()
+    ScheduleLoop(kept.store, Begun).start_due()
     assert len(started) == 1, "it was run once"
     assert find_schedule(kept.store, LOCAL, "yearly").document["Firing"]["RunID"] == started[0]
 
@@ -185,7 +185,7 @@ def test_how_long_is_in_the_settings_or_in_a_variable_which_wins(tmp_path: Any) 
         write(tmp_path, {"settings.yaml": wrong})
         with pytest.raises(InvalidConfiguration, match=r"settings\.yaml: retention: .* Write it as 90m, 12h"):
             retention_of(env, {})
-    with pytest.raises(InvalidConfiguration, match='MASON_RETENTION: "0d" is no time'):
+    with pytest.raises(InvalidConfiguration, match='MASON_RETENTION: "0d" is not a time'):
         retention_of(env, {"MASON_RETENTION": "0d"})
 
 
@@ -199,6 +199,6 @@ def test_the_command_removes_at_once(mason: Mason) -> None:
 
     assert (refused.exit_code, wrong.exit_code) == (1, 1)
     assert "Nothing says how long jobs and runs are kept." in refused.stderr
-    assert '"soon" is no time that something can be kept. Write it as' in wrong.stderr
+    assert '"soon" is not a time that something can be kept. Write it as' in wrong.stderr
     assert (removed.exit_code, removed.stderr.strip()) == (0, "Removed 1 jobs and 0 runs."), removed.stderr
     assert Kept(store).ids(RecordKind.JOB) == set()

@@ -10,14 +10,14 @@ from pathlib import Path
 import pytest
 
 from mason.clients.response import Response
-from mason.engines.scheduler.models.dags.retry import Retry
-from mason.operators.registry import find_operator
+from mason.engines.scheduler.models.dags.valid_dag_step import Retry
+from mason.operators.registration.registry import find_operator
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.processes import ProcessId
-from mason.workflows.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
-from mason.workflows.parameter_file import parameters_of_request
-from mason.workflows.runs import list_runs
+from mason.workflows.definition.parameter_file import parameters_of_request
+from mason.workflows.runs.outside_runs import OutsideRun, StepExit, judge_outside_run, run_outside_step
+from mason.workflows.runs.recorded_runs import list_runs
 from mason.workflows.workflow_calls import WorkflowCall, find_workflow
 from tests import workflow_calls
 from tests.workflows.conftest import Runs, flow_class, step
@@ -88,8 +88,8 @@ def test_a_reference_that_a_result_has_nothing_for_fails_its_step_and_says_what_
     ("words", "reason"),
     [
         ("errors.0", "errors is an empty list"),
-        ("data.1", 'data is a list of 1, and "1" is none of 0 to 0'),
-        (f"data.{'9' * 5000}", f'data is a list of 1, and "{"9" * 5000}" is none of 0 to 0'),
+        ("data.1", 'data is a list of 1, and "1" is not a number from 0 to 0'),
+        (f"data.{'9' * 5000}", f'data is a list of 1, and "{"9" * 5000}" is not a number from 0 to 0'),
     ],
 )
 def test_a_place_in_a_list_that_is_not_there_fails_its_step(runs: Runs, words: str, reason: str) -> None:
@@ -214,21 +214,21 @@ class TestStep:
 
     def test_what_an_operator_said_stands_beside_what_its_workflow_makes_of_it(self, runs: Runs) -> None:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")\nresp.add_error("Nothing was written.")')
-        code = flow_class('return current.failed("There is no table.") if current.errors else next')
+        code = flow_class('return current.failed("There is not a table.") if current.errors else next')
         runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
 
         ran = runs.run()
 
         assert ran.statuses == {"a": "failed", "b": "blocked"}
         assert ran.said.response.errors == (
-            "a: There is no table.",
+            "a: There is not a table.",
             "a: The disk is full.",
             "a: Nothing was written.",
         )
 
     def test_both_stand_in_the_verdict_on_a_run_elsewhere(self, runs: Runs) -> None:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")')
-        code = flow_class('return current.failed("There is no table.") if current.errors else next')
+        code = flow_class('return current.failed("There is not a table.") if current.errors else next')
         runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
         workflow = find_workflow(runs.register().env, runs.call())
         outside, response = OutsideRun("airflow", "daily", "1"), Response()
@@ -236,7 +236,7 @@ class TestStep:
         assert run_outside_step(workflow, outside, "a", 1) == StepExit.FAILED
         judge_outside_run(workflow, outside, response)
 
-        assert response.errors[:2] == ("a: There is no table.", "a: The disk is full.")
+        assert response.errors[:2] == ("a: There is not a table.", "a: The disk is full.")
 
     def test_the_place_is_in_the_workflow_and_not_in_what_it_calls(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('import json\njson.loads("{")\nreturn next'))
@@ -276,7 +276,7 @@ class TestStep:
     def test_what_is_no_step_is_refused(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class("return None"))
 
-        assert runs.run().said.response.errors == ("a: step of demo:flow returned NoneType, which is no step.",)
+        assert runs.run().said.response.errors == ("a: step of demo:flow returned NoneType, which is not a step.",)
 
     def test_the_class_of_a_nested_workflow_sees_its_own_ids(self, runs: Runs) -> None:
         inner = flow_class('assert (current.step.id, next.id) == ("x", "y")\nreturn next').replace(
@@ -480,7 +480,7 @@ class TestWhen:
         ("when", "said"),
         [
             ("{{a.name}}", "'z' is neither true nor false."),
-            ("-{{a.name}} < 0", "'z' is no number."),
+            ("-{{a.name}} < 0", "'z' is not a number."),
             ("{{a.rows}} > 1e1", ""),
             ("-{{a.rows}} < -11.5", ""),
         ],
@@ -549,7 +549,7 @@ class TestTheRecord:
 
         assert ran.step("a")["Parameters"] == {"text": "postgresql://me:REDACTED@host/db"}
         given = parameters_of_request({"a": {"parameters": {"text": "postgresql://me:hunter2hunter2@host/db"}}})
-        call = WorkflowCall("demo:flow", given=given)  # what comes with a request is kept where it has no secret
+        call = WorkflowCall(name="demo:flow", given=given)  # what comes with a request is kept where it has no secret
         for said in (workflow_calls.run(runs.env, call), workflow_calls.plan(runs.env, call)):
             assert said.response.errors == ()
             assert "hunter2hunter2" not in str(said.to_dict())

@@ -24,9 +24,9 @@ from mason.state.tokens import Scope, create_token
 from mason.testing.scheduler.fixtures import a_deployment
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import ProcessId, this_host
-from mason.workflows.due import Firing
 from mason.workflows.revocation import revoke
-from mason.workflows.schedule_loop import ScheduleLoop
+from mason.workflows.schedules.due import Firing
+from mason.workflows.schedules.schedule_loop import ScheduleLoop
 from tests.api.support import until
 
 MONDAY = datetime(2026, 11, 16, 5, 0, tzinfo=UTC)
@@ -80,7 +80,7 @@ class World:
     def look_at(self, moment: datetime) -> list[str]:
         """Look at a moment and return when what is started was due."""
         self.now = moment
-        return [firing.due_at for firing in self.loop.look()]
+        return [firing.due_at for firing in self.loop.start_due()]
 
     def document(self, name: str = "nightly") -> Mapping[str, Any]:
         return find_schedule(self.store, LOCAL, name).document
@@ -242,8 +242,8 @@ def test_a_trigger_is_run_at_once_and_once(world: World, monkeypatch: pytest.Mon
 
     run, _ = LocalSchedulerClient({}).trigger_schedule("nightly", response=Response())
 
-    assert [firing.run_id for firing in world.loop.look()] == [run]
-    assert world.loop.look() == []
+    assert [firing.run_id for firing in world.loop.start_due()] == [run]
+    assert world.loop.start_due() == []
 
 
 def test_a_schedule_that_is_deleted_is_not_run_any_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -309,7 +309,7 @@ def test_a_schedule_that_would_not_be_taken_today_still_fires(world: World) -> N
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"Schedule": "0 6 * * * Mars/Olympus_Mons"}, 'there is no time zone "Mars/Olympus_Mons"'),
+        ({"Schedule": "0 6 * * * Mars/Olympus_Mons"}, 'there is not a time zone "Mars/Olympus_Mons"'),
         ({"DoneUpTo": "yesterday"}, "Invalid isoformat string: 'yesterday'"),
         ({"DoneUpTo": None}, "argument must be str"),
     ],
@@ -352,8 +352,8 @@ def test_a_schedule_that_cannot_be_read_is_run_when_it_is_triggered(
 
     run, _ = LocalSchedulerClient({}).trigger_schedule("nightly", response=Response())
 
-    assert [firing.run_id for firing in world.loop.look()] == [run]
-    assert world.loop.look() == []
+    assert [firing.run_id for firing in world.loop.start_due()] == [run]
+    assert world.loop.start_due() == []
 
 
 def test_what_goes_on_is_stopped_at_the_end(world: World) -> None:
@@ -399,7 +399,7 @@ class TestDeployedAgain:
 
         client.register_dag(a_deployment("nightly", "0 7 * * *"), response=Response())
 
-        assert [firing.run_id for firing in world.loop.look()] == [run]
+        assert [firing.run_id for firing in world.loop.start_due()] == [run]
 
     def test_the_listing_says_what_is_next_and_what_was_last(self, world: World, client: LocalSchedulerClient) -> None:
         world.deploy()

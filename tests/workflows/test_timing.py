@@ -97,9 +97,9 @@ def test_years_that_were_missed_cost_no_time() -> None:
         ("*/90 * * * *", 'the minute "*/90" goes beyond 59 with its first step; write "0 * * * *"'),
         ("0 0-6/24 * * * Europe/Berlin", 'the hour "0-6/24" goes beyond 23 with its first step; write "0 0 * * * '),
         ("@reboot", "Write minute, hour, day, month, weekday"),
-        ("@daily Berlin", 'there is no time zone "Berlin". Did you mean "Europe/Berlin"?'),
+        ("@daily Berlin", 'there is not a time zone "Berlin". Did you mean "Europe/Berlin"?'),
         ("0 6 * * * Europe/Berlni", 'Did you mean "Europe/Berlin"?'),
-        ("0 6 * * * America", 'there is no time zone "America"'),
+        ("0 6 * * * America", 'there is not a time zone "America"'),
         ("0 6 * * * ../../etc/passwd", "has 6 fields"),
         ("0 0 30 2 *", "is never due"),
         ("0 0 31 2,4 *", "is never due"),
@@ -111,7 +111,7 @@ def test_years_that_were_missed_cost_no_time() -> None:
 )
 def test_what_means_no_moment_is_refused_with_what_to_write(expression: str, said: str) -> None:
     with pytest.raises(ValueError) as caught:
-        Timing.checked(expression)
+        Timing.parse_checked(expression)
 
     assert said in str(caught.value)
 
@@ -133,7 +133,7 @@ def test_what_is_to_be_written_instead_of_a_step_that_leads_out_of_its_field_mea
     expression: str, same: str
 ) -> None:
     with pytest.raises(ValueError) as caught:
-        Timing.checked(expression)
+        Timing.parse_checked(expression)
 
     assert str(caught.value).endswith(f'with its first step; write "{same}"')
     assert following(expression, "2026-01-01 00:00", 20) == following(same, "2026-01-01 00:00", 20)
@@ -141,14 +141,14 @@ def test_what_is_to_be_written_instead_of_a_step_that_leads_out_of_its_field_mea
 
 def test_of_days_that_no_other_words_would_join_with_a_weekday_nothing_is_proposed() -> None:
     with pytest.raises(ValueError) as caught:
-        Timing.checked("0 6 */40 * MON")
+        Timing.parse_checked("0 6 */40 * MON")
 
     assert str(caught.value) == 'the day "*/40" goes beyond 31 with its first step'
 
 
 @pytest.mark.parametrize("expression", ["0,0 6 * * *", "*/59 */23 * * *", "5-55/10,7 6 L * *", "0 6 * * 5#2", "@daily"])
 def test_what_has_no_step_out_of_its_field_is_taken_as_it_is_written(expression: str) -> None:
-    assert Timing.checked(expression) == Timing.of(expression)
+    assert Timing.parse_checked(expression) == Timing.of(expression)
 
 
 @pytest.mark.parametrize("expression", ["0 */24 * * *", "*/60 * * * *", "0 0 1 */12 *"])

@@ -6,10 +6,10 @@ import time
 
 import pytest
 
-from mason.workflows.graph import order_keys
-from mason.workflows.nesting import Extent, Nesting
-from mason.workflows.valid_workflow import Target
-from mason.workflows.workflow_spec import StepSpec, WorkflowSpec
+from mason.workflows.definition.expansion import Extent, Nesting
+from mason.workflows.definition.graph import order_keys
+from mason.workflows.definition.valid_workflow import Target
+from mason.workflows.definition.workflow_spec import StepSpec, WorkflowSpec
 from tests.workflows.conftest import Flows, step
 
 
@@ -121,8 +121,8 @@ def test_a_reference_to_nothing_is_refused(flows: Flows) -> None:
     flows.workflow(step("a"), step("b", "a", when='"{{c.rows}} > 0"'))
 
     assert flows.problems('b:\n  parameters:\n    text: "{{x.job_id}}"\n') == [
-        'workflow.yaml:15: dag[1].when: "{{c.rows}}" refers to nothing: there is no step of that name',
-        'parameters.yaml:3: b.parameters.text: "{{x.job_id}}" refers to nothing: there is no step of that name',
+        'workflow.yaml:15: dag[1].when: "{{c.rows}}" refers to nothing: there is not a step of that name',
+        'parameters.yaml:3: b.parameters.text: "{{x.job_id}}" refers to nothing: there is not a step of that name',
     ]
 
 
@@ -158,7 +158,7 @@ def test_a_reference_that_is_none_says_what_one_looks_like(flows: Flows) -> None
     (problem,) = flows.problems('b:\n  parameters:\n    text: "{{ a }}"\n')
 
     assert problem.startswith(
-        'parameters.yaml:3: b.parameters.text: "{{ a }}" is no reference: a reference names a step'
+        'parameters.yaml:3: b.parameters.text: "{{ a }}" is not a reference: a reference names a step'
     )
 
 

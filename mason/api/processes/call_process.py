@@ -19,16 +19,14 @@ from mason.api.operator_api import Answer
 from mason.api.processes.child import serve_calls
 from mason.api.processes.limits import CallLimits, OutOfMemory, OutOfTime, TooManyProcesses
 from mason.api.processes.outcome import Outcome
-from mason.api.server.answers import answer_cancelled
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call, answer_cancelled
 from mason.api.server.replies import document
 from mason.api.server.requests import REQUEST, RequestInfo
 from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, MasonError
 from mason.pipeline.driving.handover import Handover
-from mason.pipeline.driving.job_totals import TOTALS
-from mason.util.process_families import Family, find_members
-from mason.util.processes import describe_exit, describe_last_lines
+from mason.pipeline.driving.job_progress import TOTALS
+from mason.util.processes import Family, describe_exit, describe_last_lines, find_members
 
 LOG = logging.getLogger("mason.api")
 _KIND_SECONDS = 2.0
@@ -91,7 +89,7 @@ class CallProcess:
 
     def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
         """Run a call and return what came of it; also when the process does not live to tell."""
-        self._output.begin(RequestInfo(call.request_id, redact=redact))
+        self._output.begin(RequestInfo(id=call.request_id, redact=redact))
         self._began, self._call = time.monotonic(), call
         try:
             return self._talk(call, handover)
@@ -154,28 +152,28 @@ class CallProcess:
         }
         self._send({**call.to_document(), "handover": given})
         while True:
-            told = self._receive()
-            if "said" in told:
-                handover.keep_log(told["said"])
+            message = self._receive()
+            if "said" in message:
+                handover.keep_log(message["said"])
                 continue
-            if "keep" in told:
-                handover.keep(*told["keep"])
-            elif "announce" in told:
-                handover.announce(*told["announce"])
+            if "keep" in message:
+                handover.keep(*message["keep"])
+            elif "announce" in message:
+                handover.announce(*message["announce"])
             else:
                 break
             self._send({})
-        handover.is_forgotten = told["is_forgotten"]
-        TOTALS.add_sums(told["sums"])
-        answer, status = told["answer"]
-        return Outcome((answer, status), told["log"])
+        handover.is_forgotten = message["is_forgotten"]
+        TOTALS.add_sums(message["sums"])
+        answer, status = message["answer"]
+        return Outcome((answer, status), message["log"])
 
     def _send(self, message: Mapping[str, Any]) -> None:
         self._connection.send_bytes(json.dumps(message).encode())
 
     def _receive(self) -> dict[str, Any]:
-        told: dict[str, Any] = json.loads(self._connection.recv_bytes())
-        return told
+        message: dict[str, Any] = json.loads(self._connection.recv_bytes())
+        return message
 
     def _kill_because(self, why: Answer) -> Answer:
         self._why = self._why or why
@@ -202,7 +200,7 @@ class Output:
         self._dropped = 0
         self._rest = b""
         self._last: deque[str] = deque(maxlen=_LINES)
-        self._request = RequestInfo("")
+        self._request = RequestInfo(id="")
         self._lock = threading.Lock()
         self._thread = threading.Thread(target=self._drain, name="mason-call-output", daemon=True)
         self._thread.start()

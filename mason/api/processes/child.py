@@ -22,17 +22,16 @@ from pathlib import Path
 from typing import Any
 
 from mason.api.processes.limits import CallLimits
-from mason.api.server.answers import answer_cancelled
-from mason.api.server.calls import Call
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call, answer_cancelled
+from mason.api.server.calls.execution import Execution
 from mason.api.server.json_log import start_logging
 from mason.api.server.settings import ServerSettings
 from mason.clients.discovery import find_client
 from mason.errors import StateFailed
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.pipeline.driving.handover import Handover
 from mason.pipeline.driving.job_log import JobLog
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.driving.job_progress import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
 from mason.state.tokens import TOKEN_VARIABLE
@@ -58,8 +57,8 @@ def serve_calls(connection: Connection, output: Connection, settings: str, limit
     signal.signal(signal.SIGINT, signal.default_int_handler)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
     _volunteer()
-    told = ServerSettings.of_json(settings)
-    start_logging(told.log_level, open(os.dup(2), "w", buffering=1, encoding="utf-8"))  # noqa: SIM115
+    server = ServerSettings.of_json(settings)
+    start_logging(server.log_level, open(os.dup(2), "w", buffering=1, encoding="utf-8"))  # noqa: SIM115
     for each in (1, 2):
         os.dup2(output.fileno(), each)
     output.close()
@@ -67,7 +66,7 @@ def serve_calls(connection: Connection, output: Connection, settings: str, limit
     os.environ.pop(TOKEN_VARIABLE, None)  # it opens everything, and is for who asks the server
     threading.Thread(target=_end_with_server, daemon=True).start()
     with suppress(EOFError, KeyboardInterrupt, ConnectionError):
-        _Child(connection, told, CallLimits(**limits)).work()
+        _Child(connection, server, CallLimits(**limits)).work()
 
 
 def _volunteer() -> None:

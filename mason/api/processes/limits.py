@@ -9,10 +9,9 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from mason.errors import InvalidConfiguration, Unprocessable
-from mason.util.environment import MasonEnvironment
-from mason.util.process_families import machine_memory
-from mason.util.settings import read_settings
-from mason.util.sizes import HOW, read_size
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.processes import machine_memory
+from mason.util.words import SIZE_HOW, read_size
 
 OFF = "off"
 _LEAST_MEMORY = 64_000_000
@@ -22,7 +21,7 @@ _PROCESSES = 200
 
 @dataclass(frozen=True)
 class CallLimits:
-    """The most that one call may take; None is no limit."""
+    """The most that one call may take; None is not a limit."""
 
     memory: int | None = None
     seconds: float | None = None
@@ -95,10 +94,10 @@ def call_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.environ
     """Return the limits of a call: `call_memory` and so on in `settings.yaml`, or MASON_CALL_… of them.
 
     Raises:
-        InvalidConfiguration: what is written there is no limit.
+        InvalidConfiguration: what is written there is not a limit.
     """
     settings = read_settings(env)
-    place = env.shown(env.settings_file)
+    place = env.shorten_home(env.settings_file)
 
     def read_limit(key: str) -> tuple[str, object]:
         variable = f"MASON_{key.upper()}"
@@ -120,7 +119,9 @@ def _bytes(source: str, given: object, by_default: int, least: int) -> int | Non
         return None
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or size < least:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit. {HOW} The least is {least:,}; off is none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is not a limit. {SIZE_HOW} Use at least {least:,}, or off for no limit.']
+        )
     return size
 
 
@@ -134,7 +135,9 @@ def _number(source: str, given: object, by_default: float | None) -> float | Non
     except ValueError:
         number = 0.0
     if isinstance(given, bool) or not 1 <= number < 1e9:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit. Say a number from 1 on, or off for none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is not a limit. Say a number from 1 on, or off for no limit.']
+        )
     return number
 
 

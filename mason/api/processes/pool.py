@@ -12,11 +12,11 @@ from collections.abc import Callable
 from mason.api.processes.call_process import CallProcess
 from mason.api.processes.limits import CallLimits
 from mason.api.processes.outcome import Outcome
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call
 from mason.api.server.settings import ServerSettings
 from mason.errors import MasonError
 from mason.pipeline.driving.handover import Handover
-from mason.util.process_families import Family, count_families
+from mason.util.processes import Family, count_families
 
 LOG = logging.getLogger("mason.api")
 PRELOADED = ["mason.api.processes.preloaded"]

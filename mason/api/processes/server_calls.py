@@ -7,13 +7,13 @@ from functools import cache
 
 from mason.api.processes.outcome import Outcome
 from mason.api.processes.pool import CallProcesses
-from mason.api.server.calls import Call
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.execution import Execution
 from mason.api.server.replies import document
 from mason.errors import MasonError
-from mason.operators.catalogue import LiveCatalogue
-from mason.operators.definition_folder import read_definitions
-from mason.operators.definition_kind import OPERATORS
+from mason.operators.registration.catalogue import LiveCatalogue
+from mason.operators.registration.definition_folder import read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
 from mason.pipeline.driving.handover import Handover
 from mason.pipeline.driving.job_log import JobLog
 from mason.state.models import Kind

@@ -22,23 +22,22 @@ from mason.api.processes.limits import call_limits
 from mason.api.processes.pool import CallProcesses
 from mason.api.processes.server_calls import ServerCalls
 from mason.api.server.access import Access, token_of_environment
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
-from mason.api.server.execution import Execution
+from mason.api.server.calls.call import Call
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.execution import Execution
 from mason.api.server.guard import SPECIFICATION, Guard
 from mason.api.server.handlers import CallHandlers
 from mason.api.server.json_log import start_logging
 from mason.api.server.metrics import Metrics
 from mason.api.server.own_routes import OwnRoutes
 from mason.api.server.replies import JSON, PathHider, document, json_reply
-from mason.api.server.retention import Retention
 from mason.api.server.router import RoutedApp, build_routed_app
 from mason.api.server.routes import operator_routes, without_clashes
-from mason.api.server.schedules import Schedules
 from mason.api.server.settings import ServerSettings
+from mason.api.server.upkeep import Retention, Schedules
 from mason.errors import StateFailed
-from mason.operators.catalogue import Catalogue, LiveCatalogue
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.operators.registration.catalogue import Catalogue, LiveCatalogue
+from mason.pipeline.driving.job_progress import TOTALS
 from mason.state.address import state_address
 from mason.state.home import check_state, open_run_state, open_state
 from mason.state.models import Kind, Name, RecordKind, Registration
@@ -84,13 +83,13 @@ class Application:
         self._routed: RoutedApp | None = None
         own_answers = {SPECIFICATION: self._specification, "/readyz": self._readiness, "/metrics": self._metrics_page}
         self._guard = Guard(
-            settings,
-            Access(settings, token_of_environment()),
-            self._metrics,
-            self._look,
-            own_answers,
-            self._app_for,
-            self._hide,
+            settings=settings,
+            access=Access(settings, token_of_environment()),
+            metrics=self._metrics,
+            find_catalogue=self._find_catalogue,
+            own_answers=own_answers,
+            app_for=self._app_for,
+            hide=self._hide,
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -120,7 +119,7 @@ class Application:
         await asyncio.to_thread(self.queue.stop, self._settings.stop_seconds)
         await send({"type": "lifespan.shutdown.complete"})
 
-    async def _look(self) -> Catalogue:
+    async def _find_catalogue(self) -> Catalogue:
         if self._store.is_far:  # nobody else is to wait for its answer
             return await asyncio.to_thread(self._look_now)
         return self._look_now()
@@ -226,8 +225,8 @@ class WithoutState:
             await json_reply({"status": "ok"})(scope, receive, send)
         elif scope["type"] == "http":
             await asyncio.to_thread(self._end_if_back)
-            told = document(errors=["The state cannot be used. Try again later."])
-            await json_reply(told, StateFailed.status)(scope, receive, send)
+            body = document(errors=["The state cannot be used. Try again later."])
+            await json_reply(body, StateFailed.status)(scope, receive, send)
 
     def _end_if_back(self) -> None:
         with suppress(StateFailed):

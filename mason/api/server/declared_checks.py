@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from mason.api.server.fragments import Declared
-from mason.api.server.openapi_schemas import build_validator, is_nullable
+from mason.api.server.specification.fragments import Declared, build_validator, is_nullable
 from mason.errors import InvalidParameters
 
 _NULLS = ("null", "none")

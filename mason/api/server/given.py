@@ -1,17 +1,23 @@
-"""What a request gives: its query and its body, read without trusting either."""
+"""What a request gives: its query, its body and its parameters, read without trusting any of them.
+
+A body is JSON, so its values have JSON types: `true` is not a database name, "10" is not a number. What cannot be
+meant is refused before it becomes a job.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import parse_qsl
 
 from starlette.requests import Request
 
 from mason.errors import BadInput, InvalidParameters, WrongMediaType
+from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
+from mason.parameters.validated_parameters import ParameterProblem, check_parameters
 
 MOST_FIELDS = 500
 MOST_DEPTH = 50
@@ -38,15 +44,15 @@ async def read_body(request: Request) -> dict[str, Any]:
 
     Raises:
         WrongMediaType: it says that it is something else.
-        BadInput: it is no JSON object.
+        BadInput: it is not a JSON object.
     """
     content = await request.body()
     if not content:
         return {}
     kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
     if kind != "application/json":
-        told = f'The body is "{kind}".' if kind else "The body does not say what it is."
-        raise WrongMediaType(told, hint="Send JSON, with Content-Type: application/json.")
+        message = f'The body is "{kind}".' if kind else "The body does not say what it is."
+        raise WrongMediaType(message, hint="Send JSON, with Content-Type: application/json.")
     try:
         value = json.loads(content, parse_constant=_refuse_constant, object_pairs_hook=_without_repeats)
     except RecursionError:
@@ -65,7 +71,7 @@ def single_values(given: Sequence[tuple[str, str]], types: Mapping[str, str]) ->
     """Return each name with its value; what is given several times is a list where the parameter is one.
 
     Raises:
-        InvalidParameters: something that is no list is given twice.
+        InvalidParameters: something that is not a list is given twice.
     """
     values: dict[str, Any] = {}
     twice = []
@@ -131,7 +137,7 @@ def refuse_rest(values: Mapping[str, Any], known: Sequence[str]) -> None:
 
 
 class _Repeated(ValueError):
-    """A name is there twice."""
+    """Raised when a name is there twice."""
 
 
 def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -154,3 +160,65 @@ def _depth(value: Any) -> int:
         inner = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
         rest += [(child, depth + 1) for child in inner]
     return deepest
+
+
+_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "boolean": "true or false",
+    "list": "a list",
+    "map": "an object",
+}
+
+
+def check_given(definitions: ParameterDefinitions, body: Mapping[str, Any], others: Mapping[str, Any]) -> None:
+    """Check the parameters in a body together with those in the path and the query, which override it.
+
+    Raises:
+        InvalidParameters: with all that is wrong with them, also with what is overridden.
+    """
+    ill_typed = list(_ill_typed(definitions, body))
+    wrong = {problem.name for problem in ill_typed}
+    typed = {name: value for name, value in body.items() if name not in wrong}
+    _, problems = check_parameters(definitions, [], {**typed, **others}, "the request")
+    overridden = {name: value for name, value in typed.items() if name in others}
+    if overridden:
+        _, of_these = check_parameters(definitions, list(overridden.items()))
+        problems += [problem for problem in of_these if problem.name in overridden]
+    messages = [
+        problem.message for problem in (*ill_typed, *problems) if problem in ill_typed or problem.name not in wrong
+    ]
+    if messages:
+        raise InvalidParameters(dict.fromkeys(messages))
+
+
+def _ill_typed(definitions: ParameterDefinitions, body: Mapping[str, Any]) -> Iterator[ParameterProblem]:
+    for name, value in body.items():
+        definition = definitions.find(name)
+        if definition is not None and value is not None and not _fits(definition, value):
+            but_given = "" if definition.type == "secret" else f", not {json.dumps(value)[:100]}"
+            yield ParameterProblem(
+                definition.name, f'The parameter "{name}" must be {_describe_wanted(definition)}{but_given}.'
+            )
+
+
+def _fits(definition: ParameterDefinition, value: Any) -> bool:
+    if definition.type == "list":
+        return isinstance(value, list) and all(_fits_list(definition, each) for each in value)
+    if definition.type == "map":
+        return isinstance(value, dict)
+    if definition.type == "boolean":
+        return isinstance(value, bool)
+    if definition.type in ("integer", "number"):
+        return isinstance(value, int | float) and not isinstance(value, bool)
+    return isinstance(value, str)
+
+
+def _fits_list(definition: ParameterDefinition, value: Any) -> bool:
+    return isinstance(value, str) or (definition.takes_mappings and isinstance(value, dict))
+
+
+def _describe_wanted(definition: ParameterDefinition) -> str:
+    if definition.type == "list":
+        return "a list of texts or objects" if definition.takes_mappings else "a list of texts"
+    return _WORDS.get(definition.type, f"of type {definition.type}, which is a text")

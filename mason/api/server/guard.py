@@ -13,14 +13,14 @@ from starlette.responses import Response as HttpResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from mason.api.server.access import Access
-from mason.api.server.fragments import BASE_PATH
 from mason.api.server.metrics import Metrics
 from mason.api.server.replies import PathHider, document, error_reply, json_reply
 from mason.api.server.requests import REQUEST, RequestInfo, request_id
 from mason.api.server.settings import ServerSettings
-from mason.api.server.swagger_ui import UI
+from mason.api.server.specification.fragments import BASE_PATH
+from mason.api.server.specification.swagger_ui import UI
 from mason.errors import BadInput, MasonError, StateFailed, TooLarge, WrongMediaType
-from mason.operators.catalogue import Catalogue
+from mason.operators.registration.catalogue import Catalogue
 from mason.state.tokens import Scope as TokenScope
 
 LOG = logging.getLogger("mason.api")
@@ -52,7 +52,7 @@ class Guard:
         settings: ServerSettings,
         access: Access,
         metrics: Metrics,
-        look: Callable[[], Awaitable[Catalogue]],
+        find_catalogue: Callable[[], Awaitable[Catalogue]],
         own_answers: Mapping[str, Callable[[], Awaitable[HttpResponse]]],
         app_for: Answering,
         hide: PathHider,
@@ -60,14 +60,14 @@ class Guard:
         self._settings = settings
         self._access = access
         self._metrics = metrics
-        self._look = look
+        self._catalogue_now = find_catalogue
         self._own_answers = own_answers
         self._app_for = app_for
         self._hide = hide
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         headers = {name.decode("latin-1"): value.decode("latin-1") for name, value in scope["headers"]}
-        asked = RequestInfo(request_id(headers.get("x-request-id", "")))
+        asked = RequestInfo(id=request_id(headers.get("x-request-id", "")))
         REQUEST.set(asked)
         began = time.perf_counter()
         reply = _Reply(send, asked.id)
@@ -87,8 +87,8 @@ class Guard:
     ) -> None:
         path = scope["path"]
         if (path in _OPEN or path in self._own_answers) and scope["method"] not in _READING:
-            told = document(errors=["This path does not take this method."])
-            await json_reply(told, 405, {"Allow": ", ".join(_READING)})(scope, receive, send)
+            body = document(errors=["This path does not take this method."])
+            await json_reply(body, 405, {"Allow": ", ".join(_READING)})(scope, receive, send)
             return
         asked.is_open = path in _OPEN or path == UI or path.startswith(f"{UI}/")
         self._check_size(scope, headers)
@@ -121,20 +121,20 @@ class Guard:
             StateFailed: they cannot be read. Nobody knows who asks then, so that only the log has where the state is.
         """
         try:
-            return await self._look()
+            return await self._catalogue_now()
         except StateFailed as error:
             LOG.error("%s", error)
-            told = f"The state cannot be used. The server's log says more, under the request {asked.id}."
-            raise StateFailed(told, hint="Try again later.") from error
+            message = f"The state cannot be used. The server's log says more, under the request {asked.id}."
+            raise StateFailed(message, hint="Try again later.") from error
 
     def _check_size(self, scope: Scope, headers: Mapping[str, str]) -> None:
         length = len(scope.get("raw_path") or b"") + len(scope.get("query_string", b""))
         if length > self._settings.url_bytes:
             raise TooLarge(f"The path and the query have more than {self._settings.url_bytes:,} bytes.")
-        told = headers.get("content-length", "0")
-        if not told.isdecimal():
-            raise BadInput("Content-Length is no number.")
-        if int(told) > self._settings.body_bytes:
+        announced = headers.get("content-length", "0")
+        if not announced.isdecimal():
+            raise BadInput("Content-Length is not a number.")
+        if int(announced) > self._settings.body_bytes:
             raise _too_large(self._settings)
         kind = headers.get("content-type", "").partition(";")[0].strip().lower()
         if kind.startswith("multipart/") or kind == "application/x-www-form-urlencoded":

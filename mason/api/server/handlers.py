@@ -15,29 +15,35 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
 from mason.api.operator_api import Answer
-from mason.api.server.alarm import Alarm
-from mason.api.server.answers import answer_of
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.calls import Call
+from mason.api.server.calls.call import Call, answer_of
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.daemon_pool import Alarm
 from mason.api.server.declared_checks import DeclaredChecks, GivenValues
-from mason.api.server.fragments import BASE_PATH, Declared
-from mason.api.server.given import read_body, read_query, refuse_rest, single_values, take_flag, take_number
-from mason.api.server.given_parameters import check_given
-from mason.api.server.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
+from mason.api.server.given import (
+    check_given,
+    read_body,
+    read_query,
+    refuse_rest,
+    single_values,
+    take_flag,
+    take_number,
+)
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler
 from mason.api.server.settings import ServerSettings
+from mason.api.server.specification.fragments import BASE_PATH, Declared
+from mason.api.server.specification.operations import DEFAULT_WAIT, WITH_BODY, workflow_options
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import AlreadyExists, BadInput, Conflict, InvalidParameters
-from mason.operators.call_records import call_status
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.calls.records import call_status
 from mason.operators.operator_spec import OperatorSpec
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.service.caller import Caller
 from mason.service.service import Service
 from mason.state.models import Kind, Record, RecordKind, Registration
 from mason.state.store import StateStore
-from mason.workflows.runs import find_run
+from mason.workflows.runs.recorded_runs import find_run
 
 _KEY = "idempotency-key"
 _LONGEST_KEY = 200
@@ -91,7 +97,16 @@ class CallHandlers:
                 check_given(spec.parameters, body, {**given, **in_path})
             parameters = {**given, **in_path}
             asked_by = _describe_caller(caller, str(name) if own_job else "")
-            call = Call(Kind.OPERATOR, name.namespace, name.command, parameters, body, config_id, plan, **asked_by)
+            call = Call(
+                kind=Kind.OPERATOR,
+                namespace=name.namespace,
+                command=name.command,
+                parameters=parameters,
+                body=body,
+                config_id=config_id,
+                plan=plan,
+                **asked_by,
+            )
             if at_once:
                 return await self._read(call, wait)
             return await self._accept(request, call, wait, keep=not secrets & set(body))
@@ -110,9 +125,9 @@ class CallHandlers:
         given.pop("log_level", None)
         refuse_rest(given, [*(each["name"] for each in workflow_options()), "config_id", "wait"])
         call = Call(
-            Kind.WORKFLOW,
-            in_path["namespace"],
-            in_path["command"],
+            kind=Kind.WORKFLOW,
+            namespace=in_path["namespace"],
+            command=in_path["command"],
             body=await read_body(request),
             config_id=config_id,
             plan=not run_now,
@@ -139,7 +154,13 @@ class CallHandlers:
         caller.require_configuration(config_id)
         resumed = {"resumed": in_path["run_id"], "first": first, "only": only}
         call = Call(
-            Kind.WORKFLOW, "run", "resume", body=body, config_id=config_id, **resumed, **_describe_caller(caller)
+            kind=Kind.WORKFLOW,
+            namespace="run",
+            command="resume",
+            body=body,
+            config_id=config_id,
+            **resumed,
+            **_describe_caller(caller),
         )
         return await self._accept(request, call, wait, keep=not call.secrets(self._live.now().secret_words()))
 
@@ -163,8 +184,8 @@ class CallHandlers:
         self, caller: Caller, given: dict[str, Any], types: Mapping[str, str], own_job: Record | None = None
     ) -> str:
         chosen = "" if "config_id" in types else str(given.pop("config_id", ""))
-        unless_told = own_job.document["Configuration"] if own_job else self._live.now().current_config_id
-        config_id = chosen or unless_told
+        by_default = own_job.document["Configuration"] if own_job else self._live.now().current_config_id
+        config_id = chosen or by_default
         caller.require_configuration(config_id)
         return config_id
 
@@ -247,8 +268,8 @@ def _describe_caller(caller: Caller, besides: str = "") -> dict[str, Any]:
 
 def _goes_on(call_id: str, status: JobStatus) -> HttpResponse:
     place = f"{BASE_PATH}/job/{call_id}"
-    told = document([{"JobID": call_id, "Status": status}], info=[f"It goes on as a job: GET {place} says how it is."])
-    return json_reply(told, 202, {"Location": place, "Retry-After": "1"})
+    body = document([{"JobID": call_id, "Status": status}], info=[f"It goes on as a job: GET {place} says how it is."])
+    return json_reply(body, 202, {"Location": place, "Retry-After": "1"})
 
 
 def _refuse_secrets(given: Mapping[str, Any], secrets: set[str]) -> None:

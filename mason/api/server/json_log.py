@@ -32,20 +32,20 @@ class JsonLines(logging.Handler):
 
 def _describe_record(record: logging.LogRecord) -> dict[str, Any]:
     asked = REQUEST.get()
-    told: dict[str, Any] = {
+    line: dict[str, Any] = {
         "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
         "level": record.levelname.lower(),
         "event": getattr(record, "event", "message"),
     }
     fields = getattr(record, "fields", None)
     if fields is not None:
-        return {**told, **fields}
+        return {**line, **fields}
     about = {"request": asked.id} if asked else {}
     try:
-        return {**told, **about, **_describe_message(record, asked.redact if asked else str)}
+        return {**line, **about, **_describe_message(record, asked.redact if asked else str)}
     except Exception as error:  # noqa: BLE001 (whatever it is: who logs is not to fail, and logging would show the line)
         left_out = f"A line is left out: nobody can tell what is secret in it ({type(error).__name__})."
-        return {**told, **about, "message": left_out}
+        return {**line, **about, "message": left_out}
 
 
 def _describe_message(record: logging.LogRecord, redact: Callable[[str], str]) -> dict[str, str]:

@@ -10,19 +10,19 @@ from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 from starlette.responses import StreamingResponse
 
-from mason.api.server.call_queue import CallQueue
-from mason.api.server.daemon_pool import DaemonPool
+from mason.api.server.calls.call_queue import CallQueue
+from mason.api.server.calls.daemon_pool import DaemonPool
 from mason.api.server.given import read_query, refuse_rest, single_values, take_count
 from mason.api.server.handlers import CallHandlers
-from mason.api.server.operations import describe_resume, replies
 from mason.api.server.replies import PathHider, document, json_reply, without_places
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Handler, Route
-from mason.api.server.specification import WORKFLOW_PATH
+from mason.api.server.specification.document import WORKFLOW_PATH
+from mason.api.server.specification.operations import describe_resume, replies
 from mason.clients.response import Response
 from mason.engines.execution.models.job import JobRecord
 from mason.errors import InvalidParameters
-from mason.operators.catalogue import LiveCatalogue
+from mason.operators.registration.catalogue import LiveCatalogue
 from mason.service.caller import Caller
 from mason.service.service import Service
 from mason.state.tokens import Scope
@@ -66,34 +66,44 @@ class OwnRoutes:
         set_current = {**_SET_CURRENT, "description": "The id of a configuration."}
         name = {**_NAME, "description": "Only runs of this workflow, such as `table:infer`."}
         limit = {**_LIMIT, "description": "So many at most."}
-        workflow = Route("post", WORKFLOW_PATH, Scope.RUN, self._calls.workflow, {})
+        workflow = Route(method="post", path=WORKFLOW_PATH, scope=Scope.RUN, handle=self._calls.workflow, shown={})
         return [
             Route(
-                "get",
-                "/configs",
-                Scope.READ,
-                self._list_configs,
-                _describe_operation("config", "The saved configurations."),
+                method="get",
+                path="/configs",
+                scope=Scope.READ,
+                handle=self._list_configs,
+                shown=_describe_operation("config", "The saved configurations."),
             ),
             Route(
-                "post",
-                "/config",
-                Scope.ADMIN,
-                self._choose_config,
-                _describe_operation("config", "Makes a configuration the current one.", set_current),
+                method="post",
+                path="/config",
+                scope=Scope.ADMIN,
+                handle=self._choose_config,
+                shown=_describe_operation("config", "Makes a configuration the current one.", set_current),
             ),
             workflow,
             Route(
-                "get", "/runs", Scope.READ, self._list_runs, _describe_operation("run", "The newest runs.", name, limit)
+                method="get",
+                path="/runs",
+                scope=Scope.READ,
+                handle=self._list_runs,
+                shown=_describe_operation("run", "The newest runs.", name, limit),
             ),
             Route(
-                "get",
-                "/run/{run_id}",
-                Scope.READ,
-                self._show_run,
-                _describe_operation("run", "A run with its steps.", _RUN_ID),
+                method="get",
+                path="/run/{run_id}",
+                scope=Scope.READ,
+                handle=self._show_run,
+                shown=_describe_operation("run", "A run with its steps.", _RUN_ID),
             ),
-            Route("post", "/run/{run_id}/resume", Scope.RUN, self._calls.resume, describe_resume(_RUN_ID)),
+            Route(
+                method="post",
+                path="/run/{run_id}/resume",
+                scope=Scope.RUN,
+                handle=self._calls.resume,
+                shown=describe_resume(_RUN_ID),
+            ),
             *self._job_routes(),
         ]
 
@@ -101,29 +111,36 @@ class OwnRoutes:
         get, cancel = self._about_job(Service.get_job), self._about_job(Service.cancel_job)
         return [
             Route(
-                "get",
-                "/job/{job_id}/log",
-                Scope.READ,
-                self._log,
-                _describe_operation("job", "What a job logged.", _JOB_ID),
+                method="get",
+                path="/job/{job_id}/log",
+                scope=Scope.READ,
+                handle=self._log,
+                shown=_describe_operation("job", "What a job logged.", _JOB_ID),
             ),
             Route(
-                "get",
-                "/job/{job_id}/events",
-                Scope.READ,
-                self._events,
-                _describe_operation(
+                method="get",
+                path="/job/{job_id}/events",
+                scope=Scope.READ,
+                handle=self._events,
+                shown=_describe_operation(
                     "job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True
                 ),
             ),
             # Where a 202 points to is there also when the operators for jobs are not registered.
-            Route("get", JOB_PATH, Scope.READ, get, _describe_operation("job", "A job.", _JOB_ID), is_fallback=True),
             Route(
-                "post",
-                CANCEL_PATH,
-                Scope.RUN,
-                cancel,
-                _describe_operation("job", "Ends a job.", _JOB_ID),
+                method="get",
+                path=JOB_PATH,
+                scope=Scope.READ,
+                handle=get,
+                shown=_describe_operation("job", "A job.", _JOB_ID),
+                is_fallback=True,
+            ),
+            Route(
+                method="post",
+                path=CANCEL_PATH,
+                scope=Scope.RUN,
+                handle=cancel,
+                shown=_describe_operation("job", "Ends a job.", _JOB_ID),
                 is_fallback=True,
             ),
         ]
@@ -165,15 +182,15 @@ class OwnRoutes:
         return StreamingResponse(stream, media_type="text/event-stream", headers=headers)
 
     async def _stream(self, job: JobRecord, caller: Caller) -> AsyncIterator[bytes]:
-        told, quiet = b"", 0.0
+        sent, quiet = b"", 0.0
         while True:
             news = compact_json(_in_short(job))
             if job.status.is_final:
                 yield b"event: end\ndata: " + news + b"\n\n"
                 return
-            if news != told:
+            if news != sent:
                 yield b"event: progress\ndata: " + news + b"\n\n"
-                told, quiet = news, 0.0
+                sent, quiet = news, 0.0
             elif quiet >= QUIET_SECONDS:
                 yield b": nothing new\n\n"  # whoever stands between does not take the connection for dead
                 quiet = 0.0
@@ -227,8 +244,8 @@ def _in_short(job: JobRecord) -> dict[str, Any]:
 
 
 def _describe_operation(tag: str, summary: str, *parameters: Mapping[str, Any], events: bool = False) -> dict[str, Any]:
-    told = replies(None, "What was asked for.")
-    told.pop("202")
+    responses = replies(None, "What was asked for.")
+    responses.pop("202")
     if events:
-        told["200"] = {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
-    return {"summary": summary, "tags": [tag], "parameters": list(parameters), "responses": told}
+        responses["200"] = {"description": "Events.", "content": {"text/event-stream": {"schema": {"type": "string"}}}}
+    return {"summary": summary, "tags": [tag], "parameters": list(parameters), "responses": responses}

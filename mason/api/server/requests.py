@@ -8,12 +8,12 @@ from contextvars import ContextVar
 from dataclasses import dataclass
 
 from mason.service.caller import ANYBODY, Caller
-from mason.util.ids import new_id
+from mason.util.names import new_id
 
 _REQUEST_ID = re.compile(r"[A-Za-z0-9._-]{1,64}")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class RequestInfo:
     """A request: its id is in the reply, in the log, and in the record of the job that it became."""
 

@@ -28,7 +28,7 @@ def require_token(settings: ServerSettings, env: MasonEnvironment) -> None:
     if settings.require_token:
         raise BadInput(
             f"--require-token: there is {none}.",
-            hint=f"If there was one, {env.shown(env.home)} is not the home that it was made in. {how}.",
+            hint=f"If there was one, {env.shorten_home(env.home)} is not the home that it was made in. {how}.",
         )
     raise BadInput(
         f"{settings.host} can be reached from other machines, and there is {none}.",

@@ -14,12 +14,12 @@ from starlette.responses import Response as HttpResponse
 from starlette.routing import compile_path
 from starlette.types import Receive, Scope, Send
 
-from mason.api.server.fragments import BASE_PATH
 from mason.api.server.replies import document, json_reply
 from mason.api.server.requests import current_request
 from mason.api.server.routes import Route
-from mason.api.server.specification import WORKFLOW_PATH, build_specification
-from mason.api.server.swagger_ui import answer_page
+from mason.api.server.specification.document import WORKFLOW_PATH, build_specification
+from mason.api.server.specification.fragments import BASE_PATH
+from mason.api.server.specification.swagger_ui import answer_page
 from mason.operators.operator_spec import OperatorSpec
 from mason.state.models import Registration
 from mason.util.json_text import compact_json
@@ -111,8 +111,8 @@ def build_routed_app(
 
 
 def _refuse_method(allowed: Sequence[str]) -> HttpResponse:
-    told = document(errors=["This path does not take this method."])
-    return json_reply(told, 405, {"Allow": ", ".join(allowed)})
+    body = document(errors=["This path does not take this method."])
+    return json_reply(body, 405, {"Allow": ", ".join(allowed)})
 
 
 def _answer_nothing() -> HttpResponse:

@@ -9,11 +9,11 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response as HttpResponse
 
-from mason.api.server.fragments import Declared, read_fragment
-from mason.api.server.operations import describe_operator
-from mason.operators.catalogue import Catalogue
+from mason.api.server.specification.fragments import Declared, read_fragment
+from mason.api.server.specification.operations import describe_operator
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registry import list_packaged_operators
+from mason.operators.registration.catalogue import Catalogue
+from mason.operators.registration.registry import list_packaged_operators
 from mason.state.models import Registration
 from mason.state.tokens import Scope
 
@@ -21,7 +21,7 @@ Handler = Callable[[Request, Mapping[str, str]], Awaitable[HttpResponse]]
 """Answers a request; the mapping has what stands in its path."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Route:
     """One operation of the API."""
 
@@ -59,30 +59,30 @@ def operator_routes(catalogue: Catalogue, handler: OperatorHandler) -> tuple[lis
 
 def without_clashes(own: Sequence[Route], of_operators: Sequence[Route]) -> tuple[list[Route], list[str]]:
     """Return the routes that can be told apart, and of those that cannot, which are left out and because of which."""
-    kept: dict[tuple[str, str], Route] = {}
+    by_path: dict[tuple[str, str], Route] = {}
     problems: list[str] = []
     firm = [each for each in own if not each.is_fallback]
     for route in (*firm, *of_operators, *(each for each in own if each.is_fallback)):
         shape = _shape(route)
-        other = kept.setdefault(shape, route)
+        other = by_path.setdefault(shape, route)
         if other is not route and not route.is_fallback:
             problems.append(
                 f"{route.source}: {route.method.upper()} {route.path} is the path of {other.source} as well, "
                 "which has it; change one of the two."
             )
-    return sorted(kept.values(), key=_in_braces), problems
+    return sorted(by_path.values(), key=_in_braces), problems
 
 
 def _operator_route(
     registration: Registration, spec: OperatorSpec, declared: Declared, handler: OperatorHandler
 ) -> Route:
     return Route(
-        declared.method,
-        declared.path,
-        Scope.READ if declared.method == "get" else Scope.RUN,
-        handler(registration, spec, declared),
-        describe_operator(registration, spec, declared),
-        declared.source,
+        method=declared.method,
+        path=declared.path,
+        scope=Scope.READ if declared.method == "get" else Scope.RUN,
+        handle=handler(registration, spec, declared),
+        shown=describe_operator(registration, spec, declared),
+        source=declared.source,
     )
 
 

@@ -58,7 +58,7 @@ def listen(settings: ServerSettings) -> socket.socket:
         family, kind, protocol, _, address = socket.getaddrinfo(
             settings.host, settings.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
-        listener = _listening(socket.socket(family, kind, protocol), address)
+        listener = _start_listening(socket.socket(family, kind, protocol), address)
     except OSError as error:
         raise ClientFailed(
             f"{settings.host}:{settings.port} cannot be listened on: {error.strerror}.",
@@ -71,7 +71,7 @@ def listen(settings: ServerSettings) -> socket.socket:
 _MOST_WAITING = 2048
 
 
-def _listening(listener: socket.socket, address: Any) -> socket.socket:
+def _start_listening(listener: socket.socket, address: Any) -> socket.socket:
     try:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind(address)

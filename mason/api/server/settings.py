@@ -11,7 +11,7 @@ from typing import Any
 MOST_WAIT = 600.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerSettings:
     """Where a server listens, what it takes, and how much it does at a time."""
 
@@ -46,8 +46,8 @@ class ServerSettings:
     def url(self) -> str:
         """Where a person on this machine finds the server."""
         name = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
-        shown = f"[{name}]" if ":" in name else name
-        return f"{'https' if self.certificate else 'http'}://{shown}:{self.port}"
+        host = f"[{name}]" if ":" in name else name
+        return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

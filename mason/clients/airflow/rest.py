@@ -63,10 +63,10 @@ class AirflowApi:
 
     def dag(self, dag_id: str) -> Mapping[str, Any] | None:
         """Return a DAG; one whose file is gone is not there."""
-        found = self.known_dag(dag_id)
+        found = self.find_dag(dag_id)
         return found if found and not found.get("is_stale") else None
 
-    def known_dag(self, dag_id: str) -> Mapping[str, Any] | None:
+    def find_dag(self, dag_id: str) -> Mapping[str, Any] | None:
         """Return a DAG, also one whose file is gone, of which Airflow keeps the history."""
         answer = self._call("GET", f"/dags/{dag_id}", may_miss=True)
         return None if answer.status_code == 404 else self._read_answer(answer, dict)

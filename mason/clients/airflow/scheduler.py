@@ -121,15 +121,15 @@ class AirflowSchedulerClient(SchedulerClient):
 
     @verb
     def follow_run(self, name: str, run: str, *, response: Response) -> Mapping[str, StepStatus]:
-        told: dict[str, StepStatus] = {}
+        reported: dict[str, StepStatus] = {}
         try:
             while True:
                 state = self._api.patiently(lambda: self._api.run_state(name, run))
                 statuses = self._statuses(name, run)
                 for key, status in statuses.items():
-                    if told.get(key, StepStatus.WAITING) is not status:
+                    if reported.get(key, StepStatus.WAITING) is not status:
                         LOG.info("%s: %s", key, status)
-                told = statuses
+                reported = statuses
                 if not state:
                     raise NotFound(f'Airflow has no run "{run}" of {name} any more.', hint="Was its DAG deleted?")
                 if state in _OVER:
@@ -149,7 +149,7 @@ class AirflowSchedulerClient(SchedulerClient):
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._check_may_change(name)
         file = self._file(name)
-        if not is_config_id(name) or not (file.exists() or _has_tag(self._api.known_dag(name), TAG)):
+        if not is_config_id(name) or not (file.exists() or _has_tag(self._api.find_dag(name), TAG)):
             raise self._unknown(name)
         self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
@@ -244,7 +244,13 @@ class AirflowSchedulerClient(SchedulerClient):
         workflow = str(dag.get("description") or "").removeprefix("Mason workflow ")
         tags = [str(each["name"]) for each in dag["tags"]]
         due = str(dag.get("next_dagrun_run_after") or "")
-        return Schedule(str(dag["dag_id"]), expression_in(tags), workflow, due, is_paused=bool(dag.get("is_paused")))
+        return Schedule(
+            name=str(dag["dag_id"]),
+            expression=expression_in(tags),
+            workflow=workflow,
+            next_due_at=due,
+            is_paused=bool(dag.get("is_paused")),
+        )
 
     def _check_is_free(self, name: str) -> None:
         dag = self._api.dag(name)

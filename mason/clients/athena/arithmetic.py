@@ -105,7 +105,7 @@ def _is_zero_an_error(division: Any) -> bool:
 
 
 def _not_zero(divisor: Any) -> Any:
-    """A divisor that is an error where it is zero: that text is no number, and stands in Athena's message."""
+    """A divisor that is an error where it is zero: that text is not a number, and stands in Athena's message."""
     error = cast_to(exp.Literal.string("Division by zero"), "DOUBLE")
     guarded = exp.paren(exp.case().when(exp.paren(divisor.copy()).eq(0), error).else_(divisor.copy()))
     guarded.type = exp.DataType.build("DOUBLE")

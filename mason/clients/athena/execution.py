@@ -21,7 +21,7 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.driving.handover import JOB, hand_over_once
-from mason.pipeline.sql.query import gather_rows
+from mason.pipeline.sql.query import collect_rows
 from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.work.record_parts import describe_columns, describe_files
 
@@ -137,7 +137,7 @@ class AthenaExecutionClient(ExecutionClient):
         execution = self._queries.wait(query_id)
         columns, cells = self._queries.rows(query_id, work.limit)
         rows = to_table(columns, cells, asked.names, asked.types, asked.in_spark)
-        gather_rows([rows], rows.schema, work.most_bytes)
+        collect_rows([rows], rows.schema, work.most_bytes)
         answer = AthenaRows(rows.slice(0, work.job.limit), rows.num_rows > work.job.limit, work)
         for warning in answer.warnings:
             response.add_warning(warning)

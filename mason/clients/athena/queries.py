@@ -177,15 +177,15 @@ class Queries:
 
 
 class InvalidRequest(ClientFailed):
-    """502 · exit 1 · what was asked makes no sense to Athena; who asked knows what it means"""
+    """Raised when what was asked makes no sense to Athena; who asked knows what it means. 502 · exit 1"""
 
 
 def failure_of(execution: Execution) -> MasonError:
     """Return the error of a query that failed, with Athena's own reason."""
     reason = reason_of(execution)
-    told: Mapping[str, Any] = execution["Status"].get("AthenaError", {})
-    hint = "Athena says that it may work when it is run again." if told.get("Retryable") else ""
-    if told.get("ErrorCategory") == _OWN_FAULT:
+    failure: Mapping[str, Any] = execution["Status"].get("AthenaError", {})
+    hint = "Athena says that it may work when it is run again." if failure.get("Retryable") else ""
+    if failure.get("ErrorCategory") == _OWN_FAULT:
         return ClientFailed(f"Athena failed: {reason}", hint=hint)
     return BadQuery(f"The query failed: {reason}", hint=hint)
 
@@ -193,8 +193,8 @@ def failure_of(execution: Execution) -> MasonError:
 def reason_of(execution: Execution) -> str:
     """Return why a query did not succeed, in Athena's words."""
     status = execution["Status"]
-    told = status.get("StateChangeReason") or status.get("AthenaError", {}).get("ErrorMessage")
-    return str(told or "Athena does not say.").strip()
+    reason = status.get("StateChangeReason") or status.get("AthenaError", {}).get("ErrorMessage")
+    return str(reason or "Athena does not say.").strip()
 
 
 def _is_invalid(cause: BaseException | None) -> bool:

@@ -35,7 +35,7 @@ FIRST_ROWS = 100
 """How many rows are shown of a query that ran before: who wants all of them asks again."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AthenaWork:
     """A query that is understood, with what the catalog says of its tables."""
 
@@ -63,7 +63,13 @@ class AthenaWork:
         _check_output(query, response)
         tables = {name: _table(catalog, query.database, name, str(ref), response) for name, ref in query.tables.items()}
         schemas = {name: athena_schema(table) for name, table in tables.items()}
-        return cls(query, statement, tables, check_columns(statement, schemas), memory_limits().result_bytes)
+        return cls(
+            job=query,
+            statement=statement,
+            tables=tables,
+            columns=check_columns(statement, schemas),
+            most_bytes=memory_limits().result_bytes,
+        )
 
     @property
     def question(self) -> Question:
@@ -132,8 +138,8 @@ def athena_schema(table: Table) -> pa.Schema:
     text_only = storage_format(table).text_only
     columns = []
     for each in table.schema.columns:
-        kept = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
-        kind = each.type if kept else arrow_type(hive_type(each.type))
+        is_native = pa.types.is_nested(each.type) or pa.types.is_timestamp(each.type)
+        kind = each.type if is_native else arrow_type(hive_type(each.type))
         columns.append((each.name, pa.string() if text_only and each.name not in table.partition_keys else kind))
     return pa.schema(columns)
 

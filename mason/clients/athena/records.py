@@ -31,7 +31,7 @@ def job_record(execution: Execution, more: Mapping[str, Any] | None = None) -> J
 
 def _details(execution: Execution, status: JobStatus) -> dict[str, Any]:
     times, statistics = execution["Status"], execution.get("Statistics", {})
-    told = {
+    details = {
         "JobType": "query",
         "Database": execution.get("QueryExecutionContext", {}).get("Database", ""),
         "Statement": execution.get("Query", ""),
@@ -43,8 +43,8 @@ def _details(execution: Execution, status: JobStatus) -> dict[str, Any]:
         **{ours: statistics[theirs] for ours, theirs in _TIMES.items() if theirs in statistics},
         "Error": reason_of(execution) if status in (JobStatus.FAILED, JobStatus.CANCELLED) else "",
     }
-    return {name: value for name, value in told.items() if value != ""}
+    return {name: value for name, value in details.items() if value != ""}
 
 
-def _moment(told: datetime | None) -> str:
-    return told.astimezone(UTC).isoformat(timespec="microseconds") if told else ""
+def _moment(moment: datetime | None) -> str:
+    return moment.astimezone(UTC).isoformat(timespec="microseconds") if moment else ""

@@ -93,19 +93,19 @@ def is_number(kind: pa.DataType) -> bool:
 
 
 def _type(column: Mapping[str, Any], known: pa.DataType | None) -> pa.DataType:
-    told = str(column["Type"]).lower()
+    type_name = str(column["Type"]).lower()
     if known is not None and pa.types.is_nested(known):
         return known
-    if told in _NESTED:
+    if type_name in _NESTED:
         raise BadQuery(
-            f'The column "{column["Name"]}" is of the type {told}, and it is not known of what.',
+            f'The column "{column["Name"]}" is of the type {type_name}, and it is not known of what.',
             hint="Write to_json(…) for it, or ask for its parts.",
         )
-    if told == "decimal":
+    if type_name == "decimal":
         return pa.decimal128(int(column["Precision"]), int(column["Scale"]))
-    if told == "timestamp" and known is not None and pa.types.is_timestamp(known):
+    if type_name == "timestamp" and known is not None and pa.types.is_timestamp(known):
         return known  # Athena has no zones in tables: that these are instants is known from the catalog
-    return _SCALARS.get(told, pa.string())
+    return _SCALARS.get(type_name, pa.string())
 
 
 def _array(name: str, kind: pa.DataType, texts: Cells) -> pa.Array:

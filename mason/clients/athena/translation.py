@@ -20,7 +20,7 @@ from sqlglot.optimizer.qualify import qualify
 from mason.clients.athena.arithmetic import keep_decimals, keep_quotients
 from mason.clients.athena.results import is_number
 from mason.clients.athena.sql_types import arrow_type, cast_to
-from mason.pipeline.sql.duckdb_types import duckdb_type
+from mason.pipeline.sql.engine_types import duckdb_type
 from mason.pipeline.sql.local.translation import translate_statement
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import as_select, check_names, statements_in
@@ -150,9 +150,9 @@ def _fit(measure: Any, text: Any) -> None:
 def _name_outputs(tree: Any, names: Sequence[str] | None) -> None:
     for select in list(_selects(tree))[:1]:
         for name, output in zip(names or (), select.selects, strict=False):
-            kept = exp.alias_(output.unalias().copy(), name, quoted=True)
-            kept.type = output.type
-            output.replace(kept)
+            named = exp.alias_(output.unalias().copy(), name, quoted=True)
+            named.type = output.type
+            output.replace(named)
 
 
 def _limit(tree: Any, most: int) -> None:

@@ -14,7 +14,7 @@ from mason.clients.aws.credentials import Keys
 
 def role_keys(file: str, region: str) -> dict[str, object]:
     """Return the keys of the role that is kept in a file, as AWS's tools want to be told."""
-    session = Keys.kept(file).as_asked_for().session(region)
+    session = Keys.read_kept(file).as_asked_for().session(region)
     credentials = session.get_credentials()
     assert credentials is not None, "a role's credentials are there before they are asked for"
     keys = credentials.get_frozen_credentials()

@@ -91,7 +91,7 @@ class Keys:
         return str(file)
 
     @classmethod
-    def kept(cls, file: str) -> Keys:
+    def read_kept(cls, file: str) -> Keys:
         """Return keys that were kept on this machine; none where they were not, and the usual chain is followed.
 
         Raises:
@@ -113,7 +113,7 @@ class Keys:
         keys = {_VARIABLES[name].lower(): value for name, value in given.items() if value}
         profiles = configparser.RawConfigParser()
         if self.role:
-            profiles[PROFILE] = {_ROLE: self.role, "credential_process": _asking_for_the_role(file, region)}
+            profiles[PROFILE] = {_ROLE: self.role, "credential_process": role_command(file, region)}
         profiles[_BASE if self.role else PROFILE] = keys
         text = io.StringIO()
         profiles.write(text)
@@ -129,8 +129,8 @@ class Keys:
         from botocore.exceptions import ProfileNotFound
 
         if self.access_key and not self.secret_key:
-            told = "There is an access key for AWS, but no secret key that belongs to it."
-            raise Forbidden(told, hint="Set AWS_SECRET_ACCESS_KEY, too, or give both in the configuration.")
+            message = "There is an access key for AWS, but no secret key that belongs to it."
+            raise Forbidden(message, hint="Set AWS_SECRET_ACCESS_KEY, too, or give both in the configuration.")
         if self.role and self.kept_in and not self.access_key:
             return _of_profile(self.kept_in, region)  # the usual chain of this process may be another
         given = {
@@ -142,8 +142,8 @@ class Keys:
             session = boto3.session.Session(region_name=region or None, **given)
         except ProfileNotFound as error:
             variable = next((name for name in _PROFILE_VARIABLES if name in os.environ), _PROFILE_VARIABLES[-1])
-            told = f'AWS has no profile "{os.environ.get(variable, "")}" on this machine.'
-            raise Forbidden(told, hint=f"Check {variable}.") from error
+            message = f'AWS has no profile "{os.environ.get(variable, "")}" on this machine.'
+            raise Forbidden(message, hint=f"Check {variable}.") from error
         return _assume_role(session, self.role) if self.role else session
 
     def credentials(self, region: str) -> Credentials | None:
@@ -167,12 +167,12 @@ class Keys:
         return replace(self, kept_in="")
 
 
-def _asking_for_the_role(file: str, region: str) -> str:
+def role_command(file: str, region: str) -> str:
     """The command that assumes a kept role; whoever runs it may have variables by which it would find itself."""
     found = {name: os.environ.get(name) for name in (*POINTERS, *_WHERE_STS_IS)}
-    told = [f"{name}={value}" for name, value in found.items() if value]
+    variables = [f"{name}={value}" for name, value in found.items() if value]
     program = [sys.executable, "-P", "-m", "mason.clients.aws.assumed_role", file, region]
-    return shlex.join(["env", "-u", "AWS_PROFILE", "-u", "AWS_SHARED_CREDENTIALS_FILE", *told, *program])
+    return shlex.join(["env", "-u", "AWS_PROFILE", "-u", "AWS_SHARED_CREDENTIALS_FILE", *variables, *program])
 
 
 def _of_profile(file: str, region: str) -> boto3.session.Session:

@@ -53,14 +53,14 @@ def aws_failures(place: str) -> Iterator[None]:
     except ClientError as error:
         raise failure(place, code_of(error), str(error.response.get("Error", {}).get("Message", ""))) from error
     except BotoCoreError as error:
-        raise unanswered_request(place, error) from error
+        raise describe_unanswered(place, error) from error
 
 
 def failure(place: str, code: str, text: str) -> MasonError:
     """Return the error for a code of AWS, such as `EntityNotFoundException`."""
-    told = refusal(place, code, text)
-    if told is not None:
-        return told
+    message = refusal(place, code, text)
+    if message is not None:
+        return message
     known = _explain_code(code)
     if known in _KINDS:
         return _KINDS[known](f"{place}: {_one_line(text) or code}.")
@@ -93,11 +93,11 @@ def no_credentials(place: str) -> Forbidden:
     )
 
 
-def unanswered_request(place: str, error: BotoCoreError) -> ClientFailed:
+def describe_unanswered(place: str, error: BotoCoreError) -> ClientFailed:
     """Return the error of a request that was not answered at all."""
     if isinstance(error, EndpointConnectionError):
-        told = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")
-        return ClientFailed(f"{place}: {_one_line(told)}.", hint="Check aws_region, the endpoint and the network.")
+        message = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")
+        return ClientFailed(f"{place}: {_one_line(message)}.", hint="Check aws_region, the endpoint and the network.")
     return ClientFailed(f"{place}: {_one_line(str(error))}.")
 
 

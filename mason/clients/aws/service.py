@@ -78,10 +78,10 @@ class AwsService:
 
 def clock_troubles(answer: Mapping[str, Any]) -> list[str]:
     """Return what is to be said of this machine's clock, beside that of whoever gave the answer."""
-    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    if not told:
+    server_time = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    if not server_time:
         return []
-    ahead = (datetime.now(UTC) - parsedate_to_datetime(told)).total_seconds()
+    ahead = (datetime.now(UTC) - parsedate_to_datetime(server_time)).total_seconds()
     if abs(ahead) <= _MOST_SKEW_SECONDS:
         return []
     where = "ahead of" if ahead > 0 else "behind"

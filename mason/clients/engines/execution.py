@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from inspect import isfunction
 from typing import Any
 
+from mason.clients.engines.job_lineage import with_lineage
 from mason.clients.engines.role import Role
-from mason.clients.engines.told_jobs import with_lineage
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.errors import ClientFailed, Interrupted

@@ -120,8 +120,8 @@ class MetastoreClient(Role):
         """
         tables, _ = self.list_tables(database, response=response)
         if tables:
-            shown = ", ".join(table.name for table in tables)
-            raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Delete what is in it first.")
+            names = ", ".join(table.name for table in tables)
+            raise NotEmpty(f'Database "{database}" is not empty: {names}.', hint="Delete what is in it first.")
 
     def has_table(self, database: str, table: str, response: Response) -> bool:
         """Say whether the database has the table.

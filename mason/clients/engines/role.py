@@ -37,7 +37,7 @@ class Role(ABC):  # noqa: B024 (its verbs are those of its children, the contrac
         for name in () if Role in cls.__bases__ else _contract_verbs(cls):
             found = inspect.getattr_static(cls, name)
             if inspect.isfunction(found) and not hasattr(found, _IS_VERB) and not _is_abstract(found):
-                setattr(cls, name, _refusing(name, found))
+                setattr(cls, name, _wrap_whole_method(name, found))
 
     def check(self) -> list[str]:
         """Return what stands in the way of using this client, one line each; `mason doctor` shows them."""
@@ -70,10 +70,10 @@ def verb(plain: Callable[P, T]) -> Callable[P, tuple[T, Response]]:
         try:
             return plain(*given, **named), response
         except Exception as error:
-            told = _translate_error(client, plain, error, response)
-            if told is error:
+            translated = _translate_error(client, plain, error, response)
+            if translated is error:
                 raise
-            raise told from error
+            raise translated from error
         finally:
             LOG.debug("%s.%s took %.0f ms", type(client).__name__, plain.__name__, 1000 * (time.perf_counter() - began))
 
@@ -137,7 +137,7 @@ class _UnsupportedVerb:
         return refuse
 
 
-def _refusing(name: str, plain: Callable[..., T]) -> Callable[..., T]:
+def _wrap_whole_method(name: str, plain: Callable[..., T]) -> Callable[..., T]:
     """Return a method that its author wrote as a whole, response and all, with what holds for every verb."""
 
     @functools.wraps(plain)

@@ -16,7 +16,7 @@ from typing import Any, cast
 
 from mason.clients.engines.role import Role
 from mason.errors import BrokenPlugin, RoleNotFilled
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 from mason.util.packages import OWN_DISTRIBUTION, EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.roles"
@@ -66,7 +66,7 @@ class RoleDefinition:
         found: Any = self._load("contract")
         if not (inspect.isclass(found) and Role in found.__bases__):
             raise self._describe_fault(
-                f"its contract {written} is no class with the base {Role.__module__}.{Role.__name__}"
+                f"its contract {written} is not a class with the base {Role.__module__}.{Role.__name__}"
             )
         if not inspect.isabstract(found):
             raise self._describe_fault(
@@ -74,7 +74,7 @@ class RoleDefinition:
             )
         return cast(type[Role], found)
 
-    def joined(self) -> Any:
+    def load_joined_class(self) -> Any:
         """Import the class that makes one client of several; None where there is none.
 
         Raises:

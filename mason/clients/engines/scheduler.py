@@ -9,7 +9,7 @@ from types import MappingProxyType
 from mason.clients.engines.role import Role
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import DagWork, FollowDecision, StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 
@@ -28,7 +28,7 @@ class SchedulerClient(Role):
         work: DagWork,
         *,
         limit: int = 0,
-        done: Mapping[str, Mapping[str, Verdict]] = MappingProxyType({}),
+        done: Mapping[str, Mapping[str, FollowDecision]] = MappingProxyType({}),
         response: Response,
     ) -> tuple[Mapping[str, StepStatus], Response]:
         """Run a DAG now and return where each of its steps stands in the end.

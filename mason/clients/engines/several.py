@@ -158,7 +158,7 @@ class SeveralEngines(ExecutionClient):
         return sorted({job_type for each in self._clients.each().values() for job_type in each.job_types()})
 
     def reach(self, storage: str) -> str:
-        return next((told for each in self._clients.each().values() if (told := each.reach(storage))), "")
+        return next((reached for each in self._clients.each().values() if (reached := each.reach(storage))), "")
 
     def expect_job(self, job: Job) -> None:
         with suppress(Unsupported):  # planning the job says so

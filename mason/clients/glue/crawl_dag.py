@@ -24,19 +24,26 @@ def crawl_of(deployment: Deployment, glue: AwsService) -> Crawl:
     """
     dag, schedule = deployment.dag, deployment.schedule
     if len(dag.steps) != 1:
-        told = f'"{dag.name}" has {len(dag.steps)} steps: Glue runs none of them, a crawler stands for one alone'
-        raise Unprocessable(f"{told}.", hint=f"Deploy it {_elsewhere(deployment)}.")
+        reason = f'"{dag.name}" has {len(dag.steps)} steps: Glue runs none of them, a crawler stands for one alone'
+        raise Unprocessable(f"{reason}.", hint=f"Deploy it {_elsewhere(deployment)}.")
     step = dag.steps[0]
     if step.operator != _OPERATOR:
-        told = f"Glue has crawlers, which do what {_OPERATOR} does, and nothing for {step.operator}"
-        raise Unprocessable(f"{told} ({step.key}).", hint=f"Deploy it {_elsewhere(deployment)}.")
+        reason = f"Glue has crawlers, which do what {_OPERATOR} does, and nothing for {step.operator}"
+        raise Unprocessable(f"{reason} ({step.key}).", hint=f"Deploy it {_elsewhere(deployment)}.")
     database = next((str(step.parameters[key]) for key in _DATABASE if key in step.parameters), "")
     others = sorted(set(step.parameters) - {*_DATABASE, _PATH})
     if others:
-        told = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
-        raise Unprocessable(f"{told}.", hint=f"Leave that out, or deploy it {_elsewhere(deployment)}.")
+        reason = f"A crawler finds out by itself what {', '.join(others)} would say ({step.key})"
+        raise Unprocessable(f"{reason}.", hint=f"Leave that out, or deploy it {_elsewhere(deployment)}.")
     path = _path_to_crawl(step, deployment, glue)
-    return Crawl(schedule.name, database, path, schedule.expression, deployment.workflow, step.key)
+    return Crawl(
+        name=schedule.name,
+        database=database,
+        path=path,
+        expression=schedule.expression,
+        workflow=deployment.workflow,
+        step=step.key,
+    )
 
 
 def _path_to_crawl(step: ValidDagStep, deployment: Deployment, glue: AwsService) -> str:
@@ -45,8 +52,8 @@ def _path_to_crawl(step: ValidDagStep, deployment: Deployment, glue: AwsService)
     place = deployment.find_place(step.key, written)
     reason = _why_not(place, glue)
     if reason:
-        told = f'{reason} ({step.key}, by its configuration "{step.config_id or deployment.config_id}")'
-        raise Unprocessable(f"{told}.", hint=f"Deploy it {_elsewhere(deployment)}.")
+        explanation = f'{reason} ({step.key}, by its configuration "{step.config_id or deployment.config_id}")'
+        raise Unprocessable(f"{explanation}.", hint=f"Deploy it {_elsewhere(deployment)}.")
     return f"{place.path}/" if written.endswith("/") else place.path
 
 

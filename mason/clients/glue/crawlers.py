@@ -13,13 +13,13 @@ from mason.clients.glue.cron import aws_schedule
 from mason.clients.response import Response
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import AlreadyExists, BadInput, Conflict, MasonError, NotFound
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 READY = "READY"
 _NOTE = re.compile(r"Mason workflow (?P<workflow>\S+), step (?P<step>\S+?)(?:, schedule (?P<expression>.+))?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Crawl:
     """What a crawler is to do: write tables for what is below a path into a database, when its schedule says so."""
 
@@ -126,8 +126,8 @@ class Crawlers:
         if crawler.get("State") != READY:
             return None
         last = crawler.get("LastCrawl", {})
-        told = {"FAILED": last.get("ErrorMessage") or "it failed", "CANCELLED": "it was stopped"}
-        reason = told.get(last.get("Status", ""), "")
+        endings = {"FAILED": last.get("ErrorMessage") or "it failed", "CANCELLED": "it was stopped"}
+        reason = endings.get(last.get("Status", ""), "")
         return f"Table crawler {name}: {reason.rstrip('.')}." if reason else ""
 
     def step(self, name: str) -> str:
@@ -199,8 +199,8 @@ class Crawlers:
 
 def _refuse_foreign(found: Mapping[str, Any], hint: str) -> None:
     if not _NOTE.fullmatch(found.get("Description") or ""):
-        told = f'Mason did not make the crawler "{found["Name"]}", which Glue has: it is left as it is.'
-        raise Conflict(told, hint=hint)
+        message = f'Mason did not make the crawler "{found["Name"]}", which Glue has: it is left as it is.'
+        raise Conflict(message, hint=hint)
 
 
 def _runs(name: str, change: str) -> Conflict:
@@ -209,16 +209,16 @@ def _runs(name: str, change: str) -> Conflict:
 
 def _schedule(crawler: Mapping[str, Any]) -> Schedule:
     """A crawler as a schedule: as its author wrote it, unless somebody has changed it in Glue since."""
-    kept = crawler.get("Schedule", {}).get("ScheduleExpression", "")
+    existing = crawler.get("Schedule", {}).get("ScheduleExpression", "")
     noted = _NOTE.fullmatch(crawler.get("Description") or "")
     written = (noted["expression"] or "") if noted else ""
-    expression = written if written and _means(written, kept) else kept
-    return Schedule(crawler["Name"], expression, noted["workflow"] if noted else "")
+    expression = written if written and _means(written, existing) else existing
+    return Schedule(name=crawler["Name"], expression=expression, workflow=noted["workflow"] if noted else "")
 
 
-def _means(written: str, kept: str) -> bool:
+def _means(written: str, existing: str) -> bool:
     try:
-        return aws_schedule(written) == kept
+        return aws_schedule(written) == existing
     except BadInput:
         return False
 

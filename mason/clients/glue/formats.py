@@ -15,7 +15,7 @@ _TEXT_OUTPUT = f"{_HIVE}.ql.io.HiveIgnoreKeyTextOutputFormat"
 _ORDINARY = {"serialization.format": "1"}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class StorageFormat:
     """The classes that read and write a format, with what they need to know.
 
@@ -39,7 +39,8 @@ def storage_format(table: Table) -> StorageFormat:
     if known is None:
         named = f"in the format {table.schema.schema_type}" if table.schema.schema_type else "of no known format"
         return StorageFormat(
-            table.schema.schema_type, warning=f"Files {named} can be listed in Glue, but not be read by Athena or Hive."
+            classification=table.schema.schema_type,
+            warning=f"Files {named} can be listed in Glue, but not be read by Athena or Hive.",
         )
     return known(table)
 
@@ -52,28 +53,33 @@ def data_columns(table: Table) -> list[Column]:
 def _parquet(table: Table) -> StorageFormat:
     base = f"{_HIVE}.ql.io.parquet"
     return StorageFormat(
-        "parquet",
-        f"{base}.MapredParquetInputFormat",
-        f"{base}.MapredParquetOutputFormat",
-        f"{base}.serde.ParquetHiveSerDe",
+        classification="parquet",
+        input_format=f"{base}.MapredParquetInputFormat",
+        output_format=f"{base}.MapredParquetOutputFormat",
+        serde=f"{base}.serde.ParquetHiveSerDe",
     )
 
 
 def _orc(table: Table) -> StorageFormat:
     base = f"{_HIVE}.ql.io.orc"
-    return StorageFormat("orc", f"{base}.OrcInputFormat", f"{base}.OrcOutputFormat", f"{base}.OrcSerde")
+    return StorageFormat(
+        classification="orc",
+        input_format=f"{base}.OrcInputFormat",
+        output_format=f"{base}.OrcOutputFormat",
+        serde=f"{base}.OrcSerde",
+    )
 
 
 def _avro(table: Table) -> StorageFormat:
     base = f"{_HIVE}.ql.io.avro"
     literal = {"avro.schema.literal": _avro_schema(table)}
     return StorageFormat(
-        "avro",
-        f"{base}.AvroContainerInputFormat",
-        f"{base}.AvroContainerOutputFormat",
-        f"{_HIVE}.serde2.avro.AvroSerDe",
-        {**_ORDINARY, **literal},
-        literal,
+        classification="avro",
+        input_format=f"{base}.AvroContainerInputFormat",
+        output_format=f"{base}.AvroContainerOutputFormat",
+        serde=f"{_HIVE}.serde2.avro.AvroSerDe",
+        settings={**_ORDINARY, **literal},
+        table_settings=literal,
     )
 
 
@@ -91,12 +97,23 @@ def _avro_schema(table: Table) -> str:
 
 
 def _json_lines(table: Table) -> StorageFormat:
-    return StorageFormat("json", _TEXT_INPUT, _TEXT_OUTPUT, "org.openx.data.jsonserde.JsonSerDe")
+    return StorageFormat(
+        classification="json",
+        input_format=_TEXT_INPUT,
+        output_format=_TEXT_OUTPUT,
+        serde="org.openx.data.jsonserde.JsonSerDe",
+    )
 
 
 def _json_document(table: Table) -> StorageFormat:
     warning = "Athena and Hive read JSON only with one record on each line; these files may be written otherwise."
-    return StorageFormat("json", _TEXT_INPUT, _TEXT_OUTPUT, "org.openx.data.jsonserde.JsonSerDe", warning=warning)
+    return StorageFormat(
+        classification="json",
+        input_format=_TEXT_INPUT,
+        output_format=_TEXT_OUTPUT,
+        serde="org.openx.data.jsonserde.JsonSerDe",
+        warning=warning,
+    )
 
 
 def _csv(table: Table) -> StorageFormat:
@@ -113,24 +130,24 @@ def _csv(table: Table) -> StorageFormat:
     settings = {"field.delim": delimiter, "serialization.format": delimiter, "serialization.null.format": ""}
     encoding = {"serialization.encoding": options.encoding} if options.encoding else {}
     return StorageFormat(
-        "csv",
-        _TEXT_INPUT,
-        _TEXT_OUTPUT,
-        f"{_HIVE}.serde2.lazy.LazySimpleSerDe",
-        {**settings, **encoding},
-        shared,
+        classification="csv",
+        input_format=_TEXT_INPUT,
+        output_format=_TEXT_OUTPUT,
+        serde=f"{_HIVE}.serde2.lazy.LazySimpleSerDe",
+        settings={**settings, **encoding},
+        table_settings=shared,
         warning=warning,
     )
 
 
 def _csv_with_quotes(found: Delimited, shared: Mapping[str, str]) -> StorageFormat:
     return StorageFormat(
-        "csv",
-        _TEXT_INPUT,
-        _TEXT_OUTPUT,
-        f"{_HIVE}.serde2.OpenCSVSerde",
-        {"separatorChar": found.delimiter, "quoteChar": '"'},
-        shared,
+        classification="csv",
+        input_format=_TEXT_INPUT,
+        output_format=_TEXT_OUTPUT,
+        serde=f"{_HIVE}.serde2.OpenCSVSerde",
+        settings={"separatorChar": found.delimiter, "quoteChar": '"'},
+        table_settings=shared,
         text_only=True,
         warning="Values are in quotes: what reads such CSV in Athena and Hive knows text only, so that all columns are "
         "text there. Merge the files into Parquet to have types.",

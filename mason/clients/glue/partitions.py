@@ -92,7 +92,7 @@ class GluePartitions:
         for start in range(0, len(entries), size):
             batch = entries[start : start + size]
             answer = self._glue.call(operation, **self._place, **{key: batch})
-            failures += [told for each in answer.get("Errors", ()) if (told := self._describe_error(each))]
+            failures += [failure for each in answer.get("Errors", ()) if (failure := self._describe_error(each))]
         changes.failures += failures
         return len(entries) - len(failures)
 
@@ -105,12 +105,12 @@ class GluePartitions:
         return f"{names}: {detail.get('ErrorMessage') or detail.get('ErrorCode')}".rstrip(".")
 
     def _failure_of(self, changes: PartitionChanges, total: int) -> ClientFailed:
-        shown = "; ".join(changes.failures[:_SHOWN])
+        examples = "; ".join(changes.failures[:_SHOWN])
         more = len(changes.failures) - _SHOWN
         others = f"; and {more:,} more" if more > 0 else ""
         count = f"{len(changes.failures):,} of {total:,}"
-        told = f'{count} changes to the partitions of "{self._table.name}" failed: {shown}{others}.'
-        return ClientFailed(told, hint="The others were made. Do it again for the rest.")
+        message = f'{count} changes to the partitions of "{self._table.name}" failed: {examples}{others}.'
+        return ClientFailed(message, hint="The others were made. Do it again for the rest.")
 
 
 _HARMLESS = ("AlreadyExistsException", "EntityNotFoundException")

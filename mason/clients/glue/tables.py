@@ -84,17 +84,17 @@ def glue_from_partition(table: Table, partition: Partition) -> dict[str, Any]:
 
 def table_from_glue(found: Found) -> Table:
     """Return a table that Glue describes."""
-    shown = summary_from_glue(found)
+    summary = summary_from_glue(found)
     saved = _unpack_table(found)
     table = saved if saved is not None and _declares(saved) == _glue_columns(found) else _foreign(found, saved)
     return replace(
         table,
-        name=shown.name,
-        database_name=shown.database_name,
-        path=shown.path,
+        name=summary.name,
+        database_name=summary.database_name,
+        path=summary.path,
         place=version_place(found),
-        created_at=shown.created_at,
-        created_by=shown.created_by,
+        created_at=summary.created_at,
+        created_by=summary.created_by,
     )
 
 
@@ -147,14 +147,14 @@ def refuse_other_kinds(found: Found) -> None:
     """
     kind = found.get("Parameters", {}).get("table_type", "")
     if found.get("TableType") == "VIRTUAL_VIEW":
-        told = "a view"
+        kind_name = "a view"
     elif "TargetTable" in found:
-        told = "a link to a table of another catalog"
+        kind_name = "a link to a table of another catalog"
     elif kind:
-        told = f"a table of {kind.capitalize()}"
+        kind_name = f"a table of {kind.capitalize()}"
     else:
         return
-    raise Conflict(f'"{found["Name"]}" is {told} in Glue; it is not replaced.', hint="Choose another table_name.")
+    raise Conflict(f'"{found["Name"]}" is {kind_name} in Glue; it is not replaced.', hint="Choose another table_name.")
 
 
 def unknown_types(table: Table, found: Found) -> Iterator[str]:
@@ -195,11 +195,11 @@ def _glue_column(column: Column, *, text_only: bool = False) -> dict[str, str]:
 def _column(found: Found) -> Column:
     import pyarrow as pa
 
-    shown = found.get("Type", "")
+    type_text = found.get("Type", "")
     try:
-        return Column(found["Name"], arrow_type(shown), details={"Type": shown})
+        return Column(found["Name"], arrow_type(type_text), details={"Type": type_text})
     except ValueError:
-        return Column(found["Name"], pa.string(), details={"Type": shown})
+        return Column(found["Name"], pa.string(), details={"Type": type_text})
 
 
 def _declares(table: Table) -> tuple[list[dict[str, str]], list[dict[str, str]]]:

@@ -1,4 +1,12 @@
-"""Runs a DAG in this process: steps in parallel, retries, timeouts, and branches that go on when another has failed."""
+"""Runs a DAG in this process: steps in parallel, retries, timeouts, and branches that go on when another has failed.
+
+It is Kahn's algorithm with a queue. Every step counts the steps that it waits for; one whose count is zero is ready.
+One thread takes ready steps, starts each in a thread of its own up to the limit, and waits for whatever comes first: a
+step that is done, a deadline, or the time to try one again (a heap). When a step is done, the workflow's code says for
+each step behind it what becomes of the way there (run, end, fail, stop); each such word lowers that step's count.
+Nothing but this one thread changes the state of the run, so no lock is needed, and what is decided is written down
+before anything follows from it.
+"""
 
 from __future__ import annotations
 
@@ -23,9 +31,9 @@ from mason.engines.scheduler.models.dags.dag_run import (
     DagWork,
     Ended,
     Follow,
+    FollowDecision,
     StepEvent,
     StepStatus,
-    Verdict,
     end_without_running,
     judge_step,
 )
@@ -67,7 +75,7 @@ class DagLoop:
         self._limit = limit
         self._jitter = jitter
         self._waits = {step.key: len(step.dependencies) for step in dag.steps}
-        self._said: dict[str, list[Verdict]] = {}
+        self._said: dict[str, list[FollowDecision]] = {}
         self._ready: deque[tuple[ValidDagStep, int]] = deque()
         self._later: list[tuple[float, int, ValidDagStep, int]] = []
         self._numbers = count()  # of steps that are due at the same moment, the first to fail comes first
@@ -76,7 +84,7 @@ class DagLoop:
         self._threads = StepThreads(self._finished)
         self.statuses: dict[str, StepStatus] = {}
 
-    def run(self, done: Mapping[str, Mapping[str, Verdict]]) -> Mapping[str, StepStatus]:
+    def run(self, done: Mapping[str, Mapping[str, FollowDecision]]) -> Mapping[str, StepStatus]:
         """Run what is to be run and return where each step stands in the end.
 
         Args:
@@ -101,14 +109,16 @@ class DagLoop:
                 self._threads.close()
         return self.statuses
 
-    def _begin(self, done: Mapping[str, Mapping[str, Verdict]]) -> None:
+    def _begin(self, done: Mapping[str, Mapping[str, FollowDecision]]) -> None:
         for step in self._dag.steps:
             if step.key in done:
                 self.statuses[step.key] = StepStatus.SUCCEEDED
         for step in self._dag.steps:
             if step.key in done:
                 says = done[step.key]
-                self._tell([(each, says.get(each.key, Verdict(Follow.RUN))) for each in self._dag.followers[step.key]])
+                self._tell(
+                    [(each, says.get(each.key, FollowDecision(Follow.RUN))) for each in self._dag.followers[step.key]]
+                )
             elif not step.dependencies:
                 self._ready.append((step, 1))
 
@@ -119,10 +129,10 @@ class DagLoop:
             try:
                 reason = self._work.skips(step)
             except MasonError as error:
-                self._end(step, attempt, self._work.failed(step, str(error)), may_retry=False)
+                self._end(step, attempt, self._work.make_failed_step(step, str(error)), may_retry=False)
                 continue
             if reason:
-                self._settle(step, StepStatus.SKIPPED, reason, Verdict(Follow.END, f'"{step.key}" was skipped'))
+                self._settle(step, StepStatus.SKIPPED, reason, FollowDecision(Follow.END, f'"{step.key}" was skipped'))
                 continue
             self._work.note(StepEvent(step, StepStatus.RUNNING, attempt))
             starting.append((step, attempt))
@@ -165,7 +175,7 @@ class DagLoop:
     def _finish_step(self, step: ValidDagStep, value: ExecutedDagStep | BaseException) -> ExecutedDagStep:
         if isinstance(value, ExecutedDagStep):
             return value
-        return self._work.failed(step, f"This should not have happened: {type(value).__name__}: {value}")
+        return self._work.make_failed_step(step, f"This should not have happened: {type(value).__name__}: {value}")
 
     def _look_at_the_clock(self) -> None:
         now = time.monotonic()
@@ -176,7 +186,9 @@ class DagLoop:
             if running.deadline > now:
                 continue
             if running.late is None:  # it is over when its process is: another attempt begins after its end
-                running.late = self._work.failed(running.step, f"It took longer than {running.step.timeout:g} seconds.")
+                running.late = self._work.make_failed_step(
+                    running.step, f"It took longer than {running.step.timeout:g} seconds."
+                )
                 running.deadline = now + GRACE_SECONDS
                 self._threads.stop(number)
             else:
@@ -198,13 +210,13 @@ class DagLoop:
         self._work.note(StepEvent(step, status, attempt, reason, executed, by_key))
         self._tell(list(zip(following, verdicts, strict=True)))
 
-    def _settle(self, step: ValidDagStep, status: StepStatus, reason: str, verdict: Verdict) -> None:
+    def _settle(self, step: ValidDagStep, status: StepStatus, reason: str, verdict: FollowDecision) -> None:
         """Say of a step that it does not run, and tell those behind it."""
         self.statuses[step.key] = status
         self._work.note(StepEvent(step, status, 0, reason))
         self._tell([(each, verdict) for each in self._dag.followers[step.key]])
 
-    def _tell(self, news: Sequence[tuple[ValidDagStep, Verdict]]) -> None:
+    def _tell(self, news: Sequence[tuple[ValidDagStep, FollowDecision]]) -> None:
         """Tell steps what one before them says. One that has heard from all runs, or does not, which others hear of."""
         open_news = deque(news)
         while open_news:
@@ -223,10 +235,10 @@ class DagLoop:
             self._work.note(StepEvent(step, *ended))
             open_news += [(each, self._after(step, each, ended)) for each in self._dag.followers[step.key]]
 
-    def _after(self, step: ValidDagStep, following: ValidDagStep, ended: Ended) -> Verdict:
+    def _after(self, step: ValidDagStep, following: ValidDagStep, ended: Ended) -> FollowDecision:
         if ended.status is StepStatus.BLOCKED:
             return self._work.follow_blocked(step, following, ended.reason)
-        return Verdict(Follow.END, f'"{step.key}" did not run')
+        return FollowDecision(Follow.END, f'"{step.key}" did not run')
 
     def _cancel(self) -> None:
         """End the steps that run, and say what was cancelled."""

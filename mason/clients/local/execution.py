@@ -8,8 +8,7 @@ from typing import Any
 from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan
-from mason.pipeline.driving.execution import PipelineExecutionClient
-from mason.pipeline.driving.in_process import InProcessRunner
+from mason.pipeline.driving.execution import InProcessRunner, PipelineExecutionClient
 from mason.pipeline.work.base import Work
 from mason.pipeline.work.tasks import TaskRunner
 

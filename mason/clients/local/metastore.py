@@ -92,8 +92,8 @@ class LocalMetastoreClient(MetastoreClient):
         folder = self._folder(database)
         others, trash = visible(folder), folder / OWN_FOLDER / "trash"
         if others:
-            shown = ", ".join(each.name for each in others)
-            raise NotEmpty(f'Database "{database}" is not empty: {shown}.', hint="Remove what is in it first.")
+            names = ", ".join(each.name for each in others)
+            raise NotEmpty(f'Database "{database}" is not empty: {names}.', hint="Remove what is in it first.")
         if trash.exists():
             raise NotEmpty(
                 f'Database "{database}" still has deleted tables in {trash}.',

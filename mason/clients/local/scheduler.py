@@ -15,7 +15,7 @@ from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.local.dag_loop import DagLoop
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import DagWork, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import DagWork, FollowDecision, StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, Conflict
@@ -43,7 +43,7 @@ class LocalSchedulerClient(SchedulerClient):
         work: DagWork,
         *,
         limit: int = 0,
-        done: Mapping[str, Mapping[str, Verdict]] = MappingProxyType({}),
+        done: Mapping[str, Mapping[str, FollowDecision]] = MappingProxyType({}),
         response: Response,
     ) -> Mapping[str, StepStatus]:
         return DagLoop(dag, work, limit or self._limit).run(done)
@@ -60,9 +60,9 @@ class LocalSchedulerClient(SchedulerClient):
             is_same = before.get("Schedule") == deployment.schedule.expression and PAUSED not in before
             # What was missed of the same schedule is still to be done; another one, or one that was paused, begins now.
             since = before["DoneUpTo"] if is_same else now
-            kept = {key: before[key] for key in ("Firing", "Triggered") if key in before}
+            unchanged = {key: before[key] for key in ("Firing", "Triggered") if key in before}
             who = {"DeployedAt": now, "DeployedBy": deployment.deployed_by}
-            return {**deployment.to_dict(), **who, "DoneUpTo": since, **kept}
+            return {**deployment.to_dict(), **who, "DoneUpTo": since, **unchanged}
 
         name = deployment.schedule.name
         schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, add_deployment))
@@ -103,9 +103,9 @@ def _schedule(record: Record) -> Schedule:
     said = record.document
     firing = said.get("Firing", {})
     schedule = Schedule(
-        said["Name"],
-        said["Schedule"],
-        said["Workflow"],
+        name=said["Name"],
+        expression=said["Schedule"],
+        workflow=said["Workflow"],
         last_due_at=firing.get("DueAt", ""),
         last_run=firing.get("RunID", ""),
         deployed_by=said.get("DeployedBy", ""),

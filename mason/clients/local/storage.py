@@ -63,15 +63,15 @@ class LocalStorageClient(StorageClient):
         is_usable = any(f"{real}/".startswith(f"{root.rstrip('/')}/") for root in self._roots)
         return (*self._roots, str(self.root)) if is_usable else self._roots
 
-    def require_allowed(self, place: str, shown: str) -> None:
+    def require_allowed(self, place: str, display: str) -> None:
         """Check that a place is in one of the folders that may be used, and not hidden there.
 
         Raises:
             BadPath: it is not; the message has only what is to be shown.
         """
         if self._roots:
-            require_below(place, self._roots, shown)
-            require_visible(place, [str(self.root), *self._roots], shown)
+            require_below(place, self._roots, display)
+            require_visible(place, [str(self.root), *self._roots], display)
 
     def filesystem(self) -> pyarrow.fs.FileSystem:
         from mason.pipeline.storage.address import open_filesystem

@@ -101,9 +101,9 @@ def read_entry(file: Path, content: bytes) -> Mapping[str, Any]:
     try:
         entry = _parse_entry(content)
     except ValueError as error:
-        raise _damaged_entry(file, error) from error
+        raise _describe_damaged_entry(file, error) from error
     if not isinstance(entry, dict):
-        raise _damaged_entry(file, "it is not a mapping")
+        raise _describe_damaged_entry(file, "it is not a mapping")
     return entry
 
 
@@ -132,7 +132,7 @@ def read_table(file: Path, content: bytes, path: str) -> Table:
     try:
         return _table(content, path)
     except (KeyError, TypeError, ValueError) as error:
-        raise _damaged_entry(file, repr(error)) from error
+        raise _describe_damaged_entry(file, repr(error)) from error
 
 
 @lru_cache(256)
@@ -142,7 +142,7 @@ def _table(content: bytes, path: str) -> Table:
     return replace(table_of(_parse_entry(content)), path=path)
 
 
-def _damaged_entry(file: Path, reason: object) -> UnreadableFile:
+def _describe_damaged_entry(file: Path, reason: object) -> UnreadableFile:
     return UnreadableFile(str(file), f"is not the entry of a table: {reason}.", hint="Infer the table again.")
 
 

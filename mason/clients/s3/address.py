@@ -9,7 +9,10 @@ from mason.clients.s3.failures import s3_failures
 from mason.clients.s3.hadoop import needs_of
 from mason.clients.s3.objects import S3Objects
 from mason.errors import ClientFailed, MasonError
+from mason.pipeline.storage.abilities import STORE
 from mason.pipeline.storage.address import JavaNeeds
+
+ABILITIES = STORE
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -32,7 +35,7 @@ def explain_error(path: str, error: OSError) -> MasonError:
     try:
         with s3_failures(path):
             raise error
-    except MasonError as told:
-        return told
+    except MasonError as explained:
+        return explained
     except OSError:
         return ClientFailed(f"s3://{path}: {error}".rstrip(".") + ".")

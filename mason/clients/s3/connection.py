@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 _ADDRESS = "s3://?"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class S3Connection:
     """A store and who asks it. `path_style` puts the bucket into the path, as most stores other than AWS want it."""
 
@@ -41,26 +41,31 @@ class S3Connection:
         """
         found = Endpoint.of("s3", configuration)
         return cls(
-            str(configuration.get("aws_region") or ""),
-            found.address,
-            bool(configuration.get("path_style", bool(found.address))),
-            Keys.of(configuration),
-            str(found),
+            region=str(configuration.get("aws_region") or ""),
+            endpoint=found.address,
+            path_style=bool(configuration.get("path_style", bool(found.address))),
+            keys=Keys.of(configuration),
+            shown_endpoint=str(found),
         )
 
     @classmethod
     def at(cls, address: str) -> S3Connection:
         """Return the connection of an address, with the keys that this machine has for it."""
-        told = {name: values[0] for name, values in parse_qs(address.removeprefix(_ADDRESS)).items()}
-        style = told.get("path_style") == "true"
-        return cls(told.get("region", ""), told.get("endpoint", ""), style, Keys.kept(told.get("keys", "")))
+        settings = {name: values[0] for name, values in parse_qs(address.removeprefix(_ADDRESS)).items()}
+        style = settings.get("path_style") == "true"
+        return cls(
+            region=settings.get("region", ""),
+            endpoint=settings.get("endpoint", ""),
+            path_style=style,
+            keys=Keys.read_kept(settings.get("keys", "")),
+        )
 
     def address(self) -> str:
         """Return the address by which a task opens the same store; the keys are not in it."""
-        kept = self.keys.keep(self.region or DEFAULT_REGION)
-        told = {"region": self.region, "endpoint": self.endpoint, "keys": kept}
+        key_file = self.keys.keep(self.region or DEFAULT_REGION)
+        settings = {"region": self.region, "endpoint": self.endpoint, "keys": key_file}
         style = {"path_style": "true" if self.path_style else "false"}
-        return _ADDRESS + urlencode({**{name: value for name, value in told.items() if value}, **style})
+        return _ADDRESS + urlencode({**{name: value for name, value in settings.items() if value}, **style})
 
     def client(self) -> Any:
         """Return the client that speaks to the store; it retries what is worth it."""

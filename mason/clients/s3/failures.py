@@ -9,7 +9,7 @@ from typing import Any
 
 from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError, ParamValidationError
 
-from mason.clients.aws.failures import code_of, no_credentials, refusal, unanswered_request
+from mason.clients.aws.failures import code_of, describe_unanswered, no_credentials, refusal
 from mason.errors import BadPath, ClientFailed, MasonError, NotEmpty, PathNotFound, Unsupported
 
 _ARROW = re.compile(
@@ -42,12 +42,12 @@ def s3_failures(path: str) -> Iterator[None]:
     except ParamValidationError as error:
         raise _not_asked(path, error) from error
     except BotoCoreError as error:
-        raise unanswered_request(_name_path(path), error) from error
+        raise describe_unanswered(_name_path(path), error) from error
     except FileNotFoundError as error:
         raise PathNotFound(f"s3://{path}") from error
     except OSError as error:
-        told = _ARROW.search(str(error))
-        raise failure(path, told["code"], told["status"] or "", told["text"]) if told else error from error
+        found = _ARROW.search(str(error))
+        raise failure(path, found["code"], found["status"] or "", found["text"]) if found else error from error
 
 
 def require_attribute(path: str, answer: Mapping[str, Any], name: str, client: Any) -> Any:
@@ -109,12 +109,12 @@ def _name_path(path: str) -> str:
 def _not_asked(path: str, error: ParamValidationError) -> MasonError:
     """What botocore itself refuses: its words are many, and only the name of a bucket is a user's."""
     if "Invalid bucket name" not in str(error):
-        return unanswered_request(f"s3://{path}", error)
+        return describe_unanswered(f"s3://{path}", error)
     bucket = path.partition("/")[0]
     return BadPath(f'"{bucket}" cannot be the name of a bucket.', hint="Write s3://bucket/key, or bucket/key.")
 
 
 def _of_botocore(error: ClientError) -> tuple[str, str, str]:
-    told = error.response.get("Error", {})
+    details = error.response.get("Error", {})
     status = str(error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
-    return code_of(error), status, str(told.get("Message", ""))
+    return code_of(error), status, str(details.get("Message", ""))

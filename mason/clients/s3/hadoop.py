@@ -31,13 +31,15 @@ def needs_of(connection: S3Connection, hadoop: str, environment: Mapping[str, st
     sdk = _SDK.get(version, _SDK[_NEWEST])
     packages = [f"org.apache.hadoop:hadoop-aws:{version}", *(f"{_SDK_GROUP}:{name}:{sdk}" for name in _SDK_MODULES)]
     variables = {name: environment[name] for name in _HANDED_ON if environment.get(name)}
-    if kept := connection.keys.keep(connection.region or DEFAULT_REGION):
-        variables |= {"AWS_SHARED_CREDENTIALS_FILE": kept, "AWS_PROFILE": PROFILE}
-    return JavaNeeds("s3a://", tuple(packages), _EXCLUDED, _settings(connection), variables)
+    if key_file := connection.keys.keep(connection.region or DEFAULT_REGION):
+        variables |= {"AWS_SHARED_CREDENTIALS_FILE": key_file, "AWS_PROFILE": PROFILE}
+    return JavaNeeds(
+        root="s3a://", packages=tuple(packages), excluded=_EXCLUDED, conf=_settings(connection), variables=variables
+    )
 
 
 def _settings(connection: S3Connection) -> dict[str, str]:
-    told = {
+    settings = {
         "endpoint": connection.endpoint,
         "endpoint.region": connection.region or DEFAULT_REGION,
         "path.style.access": "true" if connection.path_style else "false",
@@ -48,4 +50,4 @@ def _settings(connection: S3Connection) -> dict[str, str]:
         "retry.limit": "3",
         "connection.establish.timeout": "5s",
     }
-    return {f"fs.s3a.{name}": value for name, value in told.items() if value}
+    return {f"fs.s3a.{name}": value for name, value in settings.items() if value}

@@ -22,7 +22,14 @@ from mason.clients.engines.role import verb
 from mason.clients.response import Response
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
-from mason.clients.s3.table_finder import OWN_FOLDER, FoundTable, damaged_entry, entry_path, find_table, find_tables
+from mason.clients.s3.table_finder import (
+    OWN_FOLDER,
+    FoundTable,
+    describe_damaged_entry,
+    entry_path,
+    find_table,
+    find_tables,
+)
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
@@ -106,9 +113,9 @@ class S3MetastoreClient(MetastoreClient):
         found = self._find(database, table)
         if found.entry:
             try:
-                return table_of(found.told)
+                return table_of(found.document)
             except (KeyError, TypeError, ValueError) as error:
-                raise damaged_entry(found.entry, repr(error)) from error
+                raise describe_damaged_entry(found.entry, repr(error)) from error
         path = self._storage.path(found.path)
         try:
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
@@ -137,8 +144,8 @@ class S3MetastoreClient(MetastoreClient):
         if found.place.startswith(f"{place}/") and not others:
             trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table[:_SHOWN_NAME], safe=' ')}"
             if self._move(found.place, trash):
-                told = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
-                response.add_info(told)
+                message = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
+                response.add_info(message)
         if found.entry:
             self._objects.delete([found.entry])
 
@@ -207,7 +214,7 @@ def _database(place: str) -> Database:
 
 
 def _summary(database: str, found: FoundTable) -> TableSummary:
-    made_at, made_by = found.told.get("CreatedAt", ""), found.told.get("CreatedBy", "")
+    made_at, made_by = found.document.get("CreatedAt", ""), found.document.get("CreatedBy", "")
     return TableSummary(found.name, database, found.path, made_at, made_by if found.entry else "mason")
 
 

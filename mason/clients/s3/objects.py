@@ -261,5 +261,5 @@ def _content(answer: Mapping[str, Any]) -> bytes:
 
 
 def _date(answer: Mapping[str, Any]) -> datetime:
-    told = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
-    return parsedate_to_datetime(told) if told else datetime.now(UTC)
+    header = answer["ResponseMetadata"]["HTTPHeaders"].get("date")
+    return parsedate_to_datetime(header) if header else datetime.now(UTC)

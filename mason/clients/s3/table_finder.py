@@ -28,7 +28,7 @@ class FoundTable:
     """As a user writes it, with its scheme; empty for an entry that has none."""
     entry: str = ""
     """The path of the object that keeps the entry."""
-    told: Mapping[str, Any] = field(default_factory=dict)
+    document: Mapping[str, Any] = field(default_factory=dict)
     """What the entry says."""
 
     @property
@@ -103,12 +103,14 @@ def _entries(objects: S3Objects, database: str) -> list[FoundTable]:
 
 def _parse_entry(path: str, content: bytes) -> FoundTable:
     try:
-        told = json.loads(content)
-        return FoundTable(unquote(path.rpartition("/")[2].removesuffix(".json")), told.get("Path", ""), path, told)
+        document = json.loads(content)
+        return FoundTable(
+            unquote(path.rpartition("/")[2].removesuffix(".json")), document.get("Path", ""), path, document
+        )
     except (ValueError, AttributeError) as error:
-        raise damaged_entry(path, error) from error
+        raise describe_damaged_entry(path, error) from error
 
 
-def damaged_entry(path: str, reason: object) -> UnreadableFile:
+def describe_damaged_entry(path: str, reason: object) -> UnreadableFile:
     """Return the error of an entry that cannot be read."""
     return UnreadableFile(f"s3://{path}", f"is not the entry of a table: {reason}.", hint="Infer the table again.")

@@ -164,11 +164,11 @@ def with_archive(conf: Mapping[str, str], archive: ClassArchive | None) -> dict[
 
 
 def _folder(variables: Mapping[str, str]) -> Path | None:
-    told = variables.get(FOLDER_VARIABLE)
-    if told == OFF:
+    chosen = variables.get(FOLDER_VARIABLE)
+    if chosen == OFF:
         return None
-    if told:
-        return Path(told)
+    if chosen:
+        return Path(chosen)
     home = variables.get("XDG_CACHE_HOME") or (f"{variables['HOME']}/.cache" if variables.get("HOME") else "")
     return Path(home) / "mason" / "spark-classes" if home else None
 
@@ -187,11 +187,11 @@ def _is_trusted(file: Path) -> bool:
     return found.st_uid in (0, os.getuid()) and not found.st_mode & _OTHERS_MAY_WRITE
 
 
-def _sweep(folder: Path, kept: str) -> None:
+def _sweep(folder: Path, current: str) -> None:
     """Remove archives that nothing has used for a month, and what a killed maker left."""
     now = time.time()
     for note in folder.glob("*.json"):
-        if note.stem != kept and now - note.stat().st_mtime > _SECONDS_TO_KEEP_UNUSED:
+        if note.stem != current and now - note.stat().st_mtime > _SECONDS_TO_KEEP_UNUSED:
             for each in folder.glob(f"{note.stem}.*"):
                 each.unlink(missing_ok=True)
     for left in folder.glob(".making-*"):

@@ -32,11 +32,11 @@ _CLOSED = ("SESSION_CLOSED", "SESSION_NOT_FOUND", "SESSION_CHANGED")
 
 
 class SessionClosed(Exception):
-    """The server has closed the session for good."""
+    """Raised when the server has closed the session for good."""
 
 
 class NoAnswer(Exception):
-    """The server does not answer, or does not know the token."""
+    """Raised when the server does not answer, or does not know the token."""
 
 
 class LoopbackBuilder(DefaultChannelBuilder):

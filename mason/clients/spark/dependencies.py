@@ -34,9 +34,9 @@ _UNUSED_DAYS = 7
 def dependency_archive() -> Path:
     """Return the archive, which is made when these versions are asked for the first time."""
     found = {each.name: each for name in _NEEDED for each in _with_requirements(name)}
-    told = [sysconfig.get_platform(), sysconfig.get_python_version()]
-    told += sorted(f"{each.name}=={each.version}" for each in found.values())
-    digest = hashlib.sha256("\n".join(told).encode()).hexdigest()[:16]
+    contents = [sysconfig.get_platform(), sysconfig.get_python_version()]
+    contents += sorted(f"{each.name}=={each.version}" for each in found.values())
+    digest = hashlib.sha256("\n".join(contents).encode()).hexdigest()[:16]
     archive = _cache() / f"dependencies-{digest}.tar"
     try:
         os.utime(archive)

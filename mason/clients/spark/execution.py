@@ -14,7 +14,7 @@ from mason.clients.spark.settings import RunnerSettings, is_fetched
 from mason.engines.execution.models.job import Job
 from mason.errors import MasonError
 from mason.pipeline.driving.execution import PipelineExecutionClient
-from mason.pipeline.storage.address import is_local, java_needs
+from mason.pipeline.storage.address import abilities_of, java_needs
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.java import HOW_TO_INSTALL, find_java
 
@@ -50,15 +50,15 @@ class SparkExecutionClient(PipelineExecutionClient):
         return self._runner(storages)
 
     def _runner(self, storages: Sequence[str]) -> SparkRunner:
-        others = frozenset(each for each in storages if not is_local(each))
+        others = frozenset(each for each in storages if not abilities_of(each).opens_paths)
         if others not in self._runners:
             self._runners[others] = build_runner(self.configuration, sorted(others))
         return self._runners[others]
 
     def reach(self, storage: str) -> str:
         settings = RunnerSettings.of(self.configuration)
-        if is_local(storage) or not find_runner(settings.type).starts_spark:
+        if abilities_of(storage).opens_paths or not find_runner(settings.type).starts_spark:
             return ""
-        reading = settings.reading(java_needs(storage, hadoop_version()))
+        reading = settings.with_needs(java_needs(storage, hadoop_version()))
         missing = [name for name in reading.packages if not is_fetched(name)]
         return f"fetched when they are first needed: {', '.join(missing)}" if missing else "fetched"

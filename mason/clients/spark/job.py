@@ -115,7 +115,7 @@ class JobTags:
 class Progress(Protocol):
     """What is known of a job while it runs."""
 
-    def done(self) -> int | None:
+    def count_done(self) -> int | None:
         """Return how many of its tasks are done; nothing where that is not known."""
 
 
@@ -136,7 +136,7 @@ class SparkJob:
             try:
                 outcome = self._outcomes.get(timeout=BEAT_SECONDS)
             except queue.Empty:
-                yield self._progress.done()
+                yield self._progress.count_done()
                 continue
             if outcome is None:
                 return

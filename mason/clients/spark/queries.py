@@ -243,5 +243,5 @@ def _is_of_the_query(error: Exception) -> bool:
 
 def _first_sentence(text: str) -> str:
     first = text.strip().split("\n\n")[0].splitlines()
-    told = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
-    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", told.split("; line ")[0]).strip(" ;")
+    sentence = " ".join(line.strip() for line in first if not line.startswith(("==", "at "))).split(" SQLSTATE:")[0]
+    return re.sub(r"^\[[A-Z_.0-9]+\] ", "", sentence.split("; line ")[0]).strip(" ;")

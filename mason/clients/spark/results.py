@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any, Protocol, cast
 
-from mason.pipeline.sql.query import gather_rows
+from mason.pipeline.sql.query import collect_rows
 from mason.pipeline.work.tasks import BEAT_SECONDS
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ class Results(Protocol):
             ResultTooLarge: they have more bytes than that.
         """
 
-    def done(self) -> int | None:
+    def count_done(self) -> int | None:
         """Return how many tasks are done as far as Spark tells; nothing where it does not."""
 
 
@@ -54,9 +54,9 @@ class Streamed:
 
     def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
         with self._noting(often=False):
-            return frame.toArrow() if most_bytes is None else self._gather(frame, most_bytes)
+            return frame.toArrow() if most_bytes is None else self._collect_batches(frame, most_bytes)
 
-    def _gather(self, frame: DataFrame, most_bytes: int) -> pa.Table:
+    def _collect_batches(self, frame: DataFrame, most_bytes: int) -> pa.Table:
         """The rows as `toArrow` gives them, looked at batch by batch as they come."""
         import pyarrow as pa
         from pyspark.sql.pandas.types import to_arrow_schema
@@ -65,7 +65,7 @@ class Streamed:
         client, plan = cast(Any, self._spark).client, cast(Any, frame)._plan
         coming = client.to_table_as_iterator(plan.to_proto(client), plan.observations)
         tables = (each.cast(schema) for each in coming if isinstance(each, pa.Table))
-        return gather_rows(tables, schema, most_bytes)
+        return collect_rows(tables, schema, most_bytes)
 
     @contextmanager
     def _noting(self, often: bool) -> Iterator[None]:
@@ -79,7 +79,7 @@ class Streamed:
         finally:
             self._spark.removeProgressHandler(self._note)
 
-    def done(self) -> int | None:
+    def count_done(self) -> int | None:
         return self._done
 
     def _note(self, stages: Iterable[Any] | None, **_: object) -> None:
@@ -101,10 +101,10 @@ class Collected:
     def fetch_rows(self, frame: DataFrame, tag: str, most_bytes: int | None) -> pa.Table:
         self._progress.follow(tag)
         rows = frame.toArrow()  # all at once: what a driver collects is bounded by its own memory
-        return gather_rows([rows], rows.schema, most_bytes)
+        return collect_rows([rows], rows.schema, most_bytes)
 
-    def done(self) -> int | None:
-        return self._progress.done()
+    def count_done(self) -> int | None:
+        return self._progress.count_done()
 
 
 class JobProgress:
@@ -119,7 +119,7 @@ class JobProgress:
         self._context.setJobGroup(group, "mason")
         self._group = group
 
-    def done(self) -> int | None:
+    def count_done(self) -> int | None:
         with suppress(Exception):  # of a Spark that is gone the job's own thread tells
             tracker = self._context.statusTracker()
             jobs = [tracker.getJobInfo(job) for job in tracker.getJobIdsForGroup(self._group)]

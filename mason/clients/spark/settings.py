@@ -55,7 +55,7 @@ _MOST_MEMORY = 4096
 _LEAST_MEMORY = 1024
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class RunnerSettings:
     """The `runner` of a configuration."""
 
@@ -82,7 +82,7 @@ class RunnerSettings:
         conf = {key: spark_text(value) for key, value in (runner.get("conf") or {}).items()}
         return cls(**values, conf=conf, packages=tuple(runner.get("packages") or ()))
 
-    def reading(self, needs: JavaNeeds) -> RunnerSettings:
+    def with_needs(self, needs: JavaNeeds) -> RunnerSettings:
         """Return the settings of a Spark that reads a storage; what the configuration says still wins."""
         return replace(
             self,
@@ -170,7 +170,7 @@ def private_conf(folder: Path) -> dict[str, str]:
 def private_variables(folder: Path) -> dict[str, str]:
     """Return the variables by which spark-submit starts a JVM whose temporary files are in a folder of this user alone.
 
-    In the one that is usual, others could read them. It is no setting: a configuration's own options would replace it.
+    In the usual folder others could read them. It is not a setting: a configuration's own options would replace it.
     """
     return {"SPARK_SUBMIT_OPTS": shlex.quote(f"-Djava.io.tmpdir={folder}")}
 
@@ -223,11 +223,11 @@ def _limits(root: Path) -> Iterator[int]:
 
 def _stated_memory(file: Path) -> Iterator[int]:
     try:
-        told = file.read_text("ascii").strip()
+        limit = file.read_text("ascii").strip()
     except OSError:
         return
-    if told.isdigit():  # and not "max"
-        yield int(told)
+    if limit.isdigit():  # and not "max"
+        yield int(limit)
 
 
 def is_version(found: str, wanted: str) -> bool:

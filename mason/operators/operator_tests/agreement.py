@@ -59,11 +59,11 @@ def _plain(value: Any, seen: Observation, may_differ: Sequence[str]) -> Any:
     """
     if isinstance(value, Mapping):
         own = {_CONFIGURATION} if value.get(_CONFIGURATION) == seen.configuration else set()
-        kept = (name for name in value if name not in {*may_differ, *own} and not _TOOK_KEY.search(name))
+        names = (name for name in value if name not in {*may_differ, *own} and not _TOOK_KEY.search(name))
         # What is in rows are data, whatever it looks like.
         return {
             _plain(name, seen, ()): value[name] if name == _ROWS else _plain(value[name], seen, may_differ)
-            for name in kept
+            for name in names
         }
     if isinstance(value, list):
         return [_plain(each, seen, may_differ) for each in value]

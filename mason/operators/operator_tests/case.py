@@ -10,7 +10,7 @@ from typing import Any
 Row = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class GivenFile:
     """A file that is there before the run: text, rows (of a schema, where the format keeps types), or a copy."""
 
@@ -49,7 +49,7 @@ class Given:
     runs: Sequence[GivenRun] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Expectation:
     """What must come of the run; what is None is not looked at."""
 
@@ -66,7 +66,7 @@ class Expectation:
     may_differ: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Case:
     """One test of an operator."""
 

@@ -12,9 +12,8 @@ from mason.operators.operator_tests.case import Case, Expectation, Given, GivenF
 from mason.operators.operator_tests.cells import BadCell, arrow_type, read_cell
 from mason.operators.operator_tests.given_rows import WRITABLE
 from mason.util.json_schema import check_document
-from mason.util.nearest import did_you_mean
-from mason.util.problems import Problem
-from mason.util.yaml_file import Key, YamlDocument, YamlProblem, parse_yaml, read_yaml
+from mason.util.names import did_you_mean
+from mason.util.yaml_file import Key, Problem, YamlDocument, YamlProblem, parse_yaml, read_yaml
 
 _LOOKED_AT = ("rows", "schema", "data", "errors", "warnings", "info", "files", "nothing_written")
 
@@ -36,12 +35,12 @@ def read_case(file: Path) -> Case:
     written = parse_yaml(document.text, name=document.name, plain_text=True).value
     value = document.value
     return Case(
-        file,
-        value["name"].strip(),
-        _read_given(value.get("given") or {}, written.get("given") or {}, file.parent),
-        written.get("parameters") or {},
-        value.get("plan", False),
-        _expectation(value["expect"], plan=value.get("plan", False)),
+        file=file,
+        name=value["name"].strip(),
+        given=_read_given(value.get("given") or {}, written.get("given") or {}, file.parent),
+        parameters=written.get("parameters") or {},
+        plan=value.get("plan", False),
+        expect=_expectation(value["expect"], plan=value.get("plan", False)),
     )
 
 
@@ -57,12 +56,12 @@ def _read_given(given: Mapping[str, Any], written: Mapping[str, Any], folder: Pa
 
 def _file(path: str, content: Any, folder: Path) -> GivenFile:
     if isinstance(content, str):
-        return GivenFile(path, content)
+        return GivenFile(path=path, text=content)
     if isinstance(content, list):
-        return GivenFile(path, rows=content)
+        return GivenFile(path=path, rows=content)
     if "copy" in content:
-        return GivenFile(path, source=(folder / content["copy"]).absolute())
-    return GivenFile(path, rows=content["rows"], schema=content["schema"])
+        return GivenFile(path=path, source=(folder / content["copy"]).absolute())
+    return GivenFile(path=path, rows=content["rows"], schema=content["schema"])
 
 
 def _table(name: str, path: str) -> GivenTable:
@@ -113,7 +112,7 @@ def _check_copy(document: YamlDocument, key: Key, folder: Path, source: str) -> 
     if operator not in found.parents:
         yield document.problem(key, f"{source} is not below the operator's folder")
     elif not found.is_file():
-        yield document.problem(key, f"there is no file {source} (looked for in {folder})")
+        yield document.problem(key, f"there is not a file {source} (looked for in {folder})")
 
 
 def _check_rows_file(document: YamlDocument, key: Key, path: str, content: Any) -> Iterator[Problem]:

@@ -104,7 +104,9 @@ def _call(
     name: str,
     plan: bool = False,
 ) -> OperatorResponse:
-    call = OperatorCall(operator.name.namespace, operator.name.command, base=parameters, base_name=name)
+    call = OperatorCall(
+        namespace=operator.name.namespace, command=operator.name.command, base=parameters, base_name=name
+    )
 
     def work(response: Response) -> OperatorResponse:
         prepared = prepare_operator(place.env, read_state(place.env), config, operator, call, response)

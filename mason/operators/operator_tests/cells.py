@@ -21,7 +21,7 @@ _TIMES = (date, datetime, time, timedelta)
 
 
 class BadCell(Exception):
-    """The value does not fit the type, or the type is none; the text says why."""
+    """Raised when a value does not fit its type, or the type does not exist; the text says why."""
 
 
 def arrow_type(word: str) -> pa.DataType:

@@ -8,12 +8,12 @@ from functools import cached_property
 from pathlib import Path
 
 from mason.errors import InvalidDefinition, NoData, OperatorNotFound
-from mason.operators.definition_folder import TESTS, read_definitions
-from mason.operators.definition_kind import OPERATORS
 from mason.operators.operator_tests.case import Case
 from mason.operators.operator_tests.case_file import read_case
+from mason.operators.registration.definition_folder import TESTS, read_definitions
+from mason.operators.registration.definition_kind import OPERATORS
 from mason.state.models import Registration
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _ENDINGS = (".yaml", ".yml")
 _SHIPPED = Path(__file__).parents[2] / "examples" / "operators"

@@ -21,7 +21,7 @@ _FROM_RUN = re.compile(r"\{\{\s*(\w+)\.([\w.]+)\s*\}\}")
 
 
 class GivenFailed(MasonError):
-    """500 · exit 1 · what a test starts from could not be made"""
+    """Raised when what a test starts from cannot be made. 500 · exit 1"""
 
 
 def make_given(given: Given, config: ValidConfig, folder: Path) -> None:
@@ -49,12 +49,12 @@ def fill_parameters(parameters: Mapping[str, Any], results: Mapping[str, Mapping
     """
 
     def fill_value(value: Any) -> Any:
-        return _FROM_RUN.sub(lambda found: _look_up_result(found, results), value) if isinstance(value, str) else value
+        return _FROM_RUN.sub(lambda found: _find_result(found, results), value) if isinstance(value, str) else value
 
     return {name: fill_value(value) for name, value in parameters.items()}
 
 
-def _look_up_result(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
+def _find_result(found: re.Match[str], results: Mapping[str, Mapping[str, Any]]) -> str:
     value: Any = results.get(found[1])
     for key in found[2].split("."):
         value = value.get(key) if isinstance(value, Mapping) else None

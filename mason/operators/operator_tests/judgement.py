@@ -39,9 +39,9 @@ def judge(case: Case, seen: Observation) -> list[str]:
 
 def at_most(lines: Iterator[str]) -> list[str]:
     """Return the first of the lines, and how many more there are."""
-    kept = list(islice(lines, _MOST_SHOWN))
+    first = list(islice(lines, _MOST_SHOWN))
     more = sum(1 for _ in lines)
-    return [*kept, f"… and {more} more"] if more else kept
+    return [*first, f"… and {more} more"] if more else first
 
 
 def _check_errors(expect: Expectation, seen: Observation) -> Iterator[str]:

@@ -23,8 +23,8 @@ from mason.operators.operator_tests.scratch import scratch_folder
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
-class Verdict:
+@dataclass(frozen=True, kw_only=True)
+class CaseResult:
     """What became of a test on one configuration; on two, whether they agree."""
 
     operator: str
@@ -55,7 +55,7 @@ class Verdict:
         }
 
 
-Tell = Callable[[Verdict], None]
+Tell = Callable[[CaseResult], None]
 
 
 def run_tests(
@@ -76,7 +76,7 @@ def run_tests(
     if without:
         response.add_warning(f"No tests: {', '.join(without)}.")
     _name_missing(offers, required, response)
-    verdicts: list[Verdict] = []
+    verdicts: list[CaseResult] = []
     with scratch_folder() as scratch:
         runner = CaseRunner(Library(tested), scratch)
         for each in tested:
@@ -103,7 +103,7 @@ def _name_missing(offers: Sequence[Offer], required: Sequence[str], response: Re
 
 def _test_operator(
     tested: TestedOperator, offers: Sequence[Offer], runner: CaseRunner, response: Response
-) -> Iterator[Verdict]:
+) -> Iterator[CaseResult]:
     name = str(tested.operator.name)
     accepted = [offer for offer in offers if _accepts(tested, offer, response)] if tested.cases else []
     if tested.cases and not accepted:
@@ -126,25 +126,43 @@ def _accepts(tested: TestedOperator, offer: Offer, response: Response) -> bool:
     return True
 
 
-def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRunner) -> Verdict:
+def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRunner) -> CaseResult:
     name, began = str(tested.operator.name), time.perf_counter()
     try:
         seen = runner.run(tested.operator, case, offer)
     except MasonError as error:
-        return Verdict(name, case, [offer.name], error.messages, time.perf_counter() - began)
-    return Verdict(name, case, [offer.name], judge(case, seen), time.perf_counter() - began, seen)
+        return CaseResult(
+            operator=name,
+            case=case,
+            configurations=[offer.name],
+            problems=error.messages,
+            seconds=time.perf_counter() - began,
+        )
+    return CaseResult(
+        operator=name,
+        case=case,
+        configurations=[offer.name],
+        problems=judge(case, seen),
+        seconds=time.perf_counter() - began,
+        seen=seen,
+    )
 
 
-def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[Verdict]:
+def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[CaseResult]:
     """Compare every configuration with the first; only those that differ are told."""
     for other in seen[1:]:
         problems = disagreements(case, seen[0], other)
         if problems:
             both = [seen[0].configuration, other.configuration]
-            yield Verdict(name, case, both, [f"they differ: {problem}" for problem in problems])
+            yield CaseResult(
+                operator=name,
+                case=case,
+                configurations=both,
+                problems=[f"they differ: {problem}" for problem in problems],
+            )
 
 
-def _summary(tested: Sequence[TestedOperator], verdicts: Sequence[Verdict]) -> str:
+def _summary(tested: Sequence[TestedOperator], verdicts: Sequence[CaseResult]) -> str:
     operators = counted(sum(1 for each in tested if each.cases), "operator")
     tests = counted(sum(len(each.cases) for each in tested), "test")
     places = sorted({place for verdict in verdicts for place in verdict.configurations})

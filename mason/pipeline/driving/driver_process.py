@@ -36,7 +36,7 @@ _NO_STATE = {"MASON_HOME": "/nowhere/mason"}
 _STATE_VARIABLES = ("MASON_STATE", "MASON_STATE_ID")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DriverLaunch:
     """All that a driver needs: the job, its plan, its place for events, and the client whose runner does the tasks."""
 
@@ -70,11 +70,11 @@ class ChildDriver:
     """Starts a driver as a child process, in a session of its own and without the state."""
 
     def start(self, launch: DriverLaunch) -> None:
-        kept = {name: value for name, value in os.environ.items() if name not in _STATE_VARIABLES}
+        variables = {name: value for name, value in os.environ.items() if name not in _STATE_VARIABLES}
         try:
             process = subprocess.Popen(
                 [sys.executable, "-m", __name__],
-                env={**kept, **_NO_STATE},
+                env={**variables, **_NO_STATE},
                 stdin=subprocess.PIPE,
                 stdout=subprocess.DEVNULL,
                 stderr=subprocess.DEVNULL,

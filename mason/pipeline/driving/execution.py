@@ -12,8 +12,8 @@ from types import MappingProxyType
 from typing import Any
 
 from mason.clients.engines.execution import ExecutionClient
+from mason.clients.engines.job_lineage import with_lineage
 from mason.clients.engines.role import verb
-from mason.clients.engines.told_jobs import with_lineage
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.engines.storage.models.location import LOCAL
@@ -21,8 +21,8 @@ from mason.errors import AlreadyExists, ChecksFailed, ClientFailed, MasonError, 
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.driver_process import DriverLaunch, FarDriver
 from mason.pipeline.driving.far_drivers import events_of, far_record, was_left_unstarted
+from mason.pipeline.driving.handover import start_driver
 from mason.pipeline.driving.job_books import StateBook
-from mason.pipeline.driving.job_drivers import start_driver
 from mason.pipeline.driving.job_events import events_folder
 from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
@@ -35,12 +35,12 @@ from mason.pipeline.driving.job_watch import (
     token_id,
     utc_now,
 )
-from mason.pipeline.storage.address import is_local
-from mason.pipeline.types.typed_json import from_typed
+from mason.pipeline.storage.address import abilities_of
+from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
-from mason.pipeline.work.tasks import TaskRunner
+from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -169,10 +169,10 @@ class PipelineExecutionClient(ExecutionClient):
         watch.drive_here()
         try:
             with _explain_full_disk(plan.job, sum(work.task_bytes)):
-                runner = watch.watched(self.runner(plan.job.storages))
+                runner = watch.watch(self.runner(plan.job.storages))
                 outcome = check_outcome(plan.job, work.run(runner, watch.job_id, watch.progress))
         except BaseException as error:
-            record = watch.failed(error)
+            record = watch.record_failure(error)
             if isinstance(error, MasonError) and error.record is None:
                 error.record = record  # with its log: what a step of a workflow leaves behind is all that its run keeps
             raise
@@ -184,11 +184,11 @@ class PipelineExecutionClient(ExecutionClient):
         response.add_info(outcome.summary)
         if outcome.errors:
             failure = ChecksFailed(outcome.errors)
-            failure.record = found = _with_preview(watch.failed(failure, outcome.to_dict()), outcome)
+            failure.record = found = _with_preview(watch.record_failure(failure, outcome.to_dict()), outcome)
             response.add_data(found)  # who gets but the response sees it, too
             raise failure
         watch.show(outcome.preview, [*watch.warnings, *warnings], outcome.summary)
-        return _with_preview(watch.succeeded(outcome.to_dict()), outcome)
+        return _with_preview(watch.record_success(outcome.to_dict()), outcome)
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -224,14 +224,14 @@ def _explain_full_disk(job: Job, read: int) -> Iterator[None]:
     except Exception as error:
         if not is_disk_full(error):
             raise
-        output = job.output.path if job.output and is_local(job.output.storage) else ""
+        output = job.output.path if job.output and abilities_of(job.output.storage).opens_paths else ""
         room = fullest([tempfile.gettempdir(), *([output] if output else [])])
         is_output = output and DiskRoom.of(output) == room
         is_confined = any(each != LOCAL for each in job.storages)
         named = f"The file system of {output if is_output else 'temporary files'}" if is_confined else ""
-        told = room.describe(named, needed=read)
+        message = room.describe(named, needed=read)
         where = f"{output} cannot be written" if is_output else "Temporary files cannot be written"
-        raise ClientFailed(f"{where}: {told}", hint="Free some space. Nothing was committed.") from error
+        raise ClientFailed(f"{where}: {message}", hint="Free some space. Nothing was committed.") from error
 
 
 _ENDS = {
@@ -257,3 +257,20 @@ def _find_record(job_id: str) -> JobRecord:
 def _in_short(job: JobRecord) -> JobRecord:
     """A listing is to be skimmed: the lists of files, columns and log lines are left to who asks for the one job."""
     return replace(job, details={name: value for name, value in job.details.items() if not isinstance(value, list)})
+
+
+class InProcessRunner:
+    """For small data and for tests: the same plans and kernels, without an engine.
+
+    There are no beats but the results: a job is cancelled between two tasks, each of which takes some seconds at most.
+    """
+
+    def run(self, kernel: str, tasks: Sequence[bytes]) -> Iterator[TaskEvent]:
+        function = kernel_named(kernel)
+        for number, task in enumerate(tasks):
+            yield number, function(task)
+
+    def query(self, content: bytes) -> Iterator[TaskEvent]:
+        from mason.pipeline.sql.duckdb_engine import run_query
+
+        yield from run_query(content)

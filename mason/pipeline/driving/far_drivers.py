@@ -60,8 +60,8 @@ def was_left_unstarted(job: Record) -> bool:
 
 def events_of(document: Mapping[str, Any]) -> JobEvents | None:
     """Return the events of a job, if it has some."""
-    told = document.get(EVENTS)
-    return JobEvents(Location(told["Folder"], told["Storage"])) if told else None
+    events = document.get(EVENTS)
+    return JobEvents(Location(events["Folder"], events["Storage"])) if events else None
 
 
 def output_of(document: Mapping[str, Any]) -> Location | None:
@@ -103,12 +103,12 @@ def bring_up_to_date(store: StateStore, record: Record) -> Record:
     if event and event.status.is_final:
         return _write(store, record, event.status, {**event.document, EVENTS: {**seen, "Number": event.number}})
     if event and event.number != seen["Number"]:
-        told = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": {this_host(): now}}}
-        return _write(store, record, JobStatus.RUNNING, told)
+        updated = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": {this_host(): now}}}
+        return _write(store, record, JobStatus.RUNNING, updated)
     if this_host() not in seen["SeenAt"]:
         # Each machine goes by its own clock: by that of another one a driver could be dead, or live, for hours.
-        told = {EVENTS: {**seen, "SeenAt": {**seen["SeenAt"], this_host(): now}}}
-        return _write(store, record, JobStatus.RUNNING, told)
+        updated = {EVENTS: {**seen, "SeenAt": {**seen["SeenAt"], this_host(): now}}}
+        return _write(store, record, JobStatus.RUNNING, updated)
     patience = _DEAD_SECONDS if event else _START_SECONDS
     # A clock that was set back shows no time that has passed: the driver gets more of it.
     if now - seen["SeenAt"][this_host()] <= patience:
@@ -127,8 +127,8 @@ def _settle(store: StateStore, record: Record, *, was_seen: bool) -> Record:
         found = {"Commit": commit.id, "RowsOut": commit.rows, "RowsQuarantined": commit.quarantined}
         return _write(store, record, JobStatus.SUCCEEDED, {**found, **ended})
     reason = "The driver of the job is gone" if was_seen else "The driver of the job never wrote a word"
-    told = f"{reason}, and nothing of it was committed. Run it again."
-    return _write(store, record, JobStatus.LOST, {"Error": told, **ended})
+    message = f"{reason}, and nothing of it was committed. Run it again."
+    return _write(store, record, JobStatus.LOST, {"Error": message, **ended})
 
 
 def _write(store: StateStore, record: Record, status: JobStatus, details: Mapping[str, Any]) -> Record:

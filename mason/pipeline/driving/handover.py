@@ -1,12 +1,17 @@
-"""Work that an engine goes on with when the process that asked for it is gone: whoever comes after finds it again."""
+"""Work that an engine goes on with when the process that asked for it is gone, and the threads that drive jobs here."""
 
 from __future__ import annotations
 
+import contextvars
+import logging
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from uuid import uuid4
+
+from mason.errors import MasonError
 
 _NOTHING: Mapping[str, str] = MappingProxyType({})
 JOB = "job"
@@ -24,7 +29,7 @@ def _forget_log(lines: Sequence[str]) -> None:
     """Where nobody follows the call."""
 
 
-@dataclass
+@dataclass(kw_only=True)
 class Handover:
     """What a call may hand over, and what an earlier process has handed over for it already."""
 
@@ -111,3 +116,26 @@ def note_forgotten(kind: str) -> None:
 def _current(kind: str) -> Handover | None:
     handover = _CURRENT.get()
     return handover if handover is not None and handover.kind == kind else None
+
+
+_LOG = logging.getLogger("mason.pipeline")
+
+
+def start_driver(job_id: str, drive: Callable[..., object], *arguments: object) -> threading.Thread:
+    """Run a driver in a thread, in the context of this one. What becomes of the job stands in its record.
+
+    The thread is no daemon: a process whose work is done stays until the jobs that it has accepted are over.
+    """
+    context = contextvars.copy_context()
+    thread = threading.Thread(target=context.run, args=(_drive, drive, arguments), name=f"mason-job-{job_id}")
+    thread.start()
+    return thread
+
+
+def _drive(drive: Callable[..., object], arguments: tuple[object, ...]) -> None:
+    try:
+        drive(*arguments)
+    except MasonError:
+        return  # the record says so
+    except Exception:  # noqa: BLE001 (a thread has no caller to raise it in)
+        _LOG.exception("A job failed in a way that it should not.")

@@ -21,7 +21,7 @@ import pyarrow.fs as pafs
 from mason.engines.execution.models.job import Job, JobStatus
 from mason.engines.storage.models.location import Location
 from mason.errors import BadInput, ClientFailed
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 
 BEAT_SECONDS = 5.0
 _NAME = re.compile(r"([0-9]{8})\.json")
@@ -155,7 +155,7 @@ class JobEvents:
 
     def _put(self, path: str, content: bytes) -> None:
         """Write an object whole: on a disk under another name first."""
-        draft = f"{path}.part" if is_local(self._storage) else path
+        draft = f"{path}.part" if abilities_of(self._storage).creates_and_renames else path
         with self._filesystem.open_output_stream(draft) as stream:
             stream.write(content)
         if draft != path:

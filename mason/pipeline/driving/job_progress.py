@@ -1,8 +1,10 @@
-"""How far a job is: counted from what its runner tells, as plain facts that a record, a log or a bar can show."""
+"""How far a job is: counted from what its runner reports, as plain facts that a record, a log or a bar can show."""
 
 from __future__ import annotations
 
+import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -10,12 +12,19 @@ from typing import Any
 from mason.pipeline.work.tasks import Starting, TaskEvent
 from mason.util.words import counted
 
-_WORDS = ("TasksDone", "Tasks", "RowsIn", "InputBytesDone", "InputBytes")
+_WORDS = {
+    "done": "TasksDone",
+    "tasks": "Tasks",
+    "records": "RowsIn",
+    "bytes_done": "InputBytesDone",
+    "bytes": "InputBytes",
+}
+"""The words of a record for what is known of a job's progress."""
 _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JobProgress:
     """A moment of a job. Records are those of the results that are here: an engine may be done with more tasks."""
 
@@ -33,8 +42,8 @@ class JobProgress:
     @classmethod
     def of_record(cls, details: Mapping[str, Any]) -> JobProgress:
         """Return how far a job is by its record, which is what another process knows of it."""
-        done, tasks, records, bytes_done, whole = (details.get(word, 0) for word in _WORDS)
-        known = cls(done, tasks, records, bytes_done, whole, 0.0, 0.0)
+        found = {field: details.get(word, 0) for field, word in _WORDS.items()}
+        known = cls(**found, seconds=0.0, seconds_of_done=0.0)
         left = details.get("SecondsLeft")
         if left is None or not 0 < known.share < 1:
             return known
@@ -61,7 +70,7 @@ class JobProgress:
         return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(zip(_WORDS, (self.done, self.tasks, self.records, self.bytes_done, self.bytes), strict=True))
+        return {word: getattr(self, field) for field, word in _WORDS.items()}
 
 
 class Tally:
@@ -82,7 +91,7 @@ class Tally:
         self._sizes = self._planned if len(self._planned) == tasks else [0] * tasks
         self._bytes = sum(self._sizes)
         self._results: set[int] = set()
-        self._bytes_here = self._told = self.records = 0
+        self._bytes_here = self._reported = self.records = 0
         self._began = self._changed = time.monotonic()
         self._waits_for_the_engine = True
         self._starting: Starting | None = None
@@ -99,7 +108,7 @@ class Tally:
         elif self._waits_for_the_engine:
             self._began = time.monotonic()  # the first beat: the engine is there, which may have taken a while to start
         if isinstance(event, int):
-            self._told = max(self._told, event)
+            self._reported = max(self._reported, event)
         self._waits_for_the_engine = False
         if self._done > before:
             self._changed = time.monotonic()
@@ -128,8 +137,46 @@ class Tally:
         ahead = (self._bytes - self._bytes_here) * (done - here) // (tasks - here) if done > here else 0
         seconds, changed = time.monotonic() - self._began, self._changed - self._began
         read = self._bytes_here + ahead
-        return JobProgress(done, tasks, self.records, read, self._bytes, seconds, changed, self._starting)
+        return JobProgress(
+            done=done,
+            tasks=tasks,
+            records=self.records,
+            bytes_done=read,
+            bytes=self._bytes,
+            seconds=seconds,
+            seconds_of_done=changed,
+            starting=self._starting,
+        )
 
     @property
     def _done(self) -> int:
-        return min(max(len(self._results), self._told), len(self._sizes))
+        return min(max(len(self._results), self._reported), len(self._sizes))
+
+
+_TOTALS_IN_RECORD = {"rows": "RowsIn", "bytes": "InputBytes"}
+
+
+class JobTotals:
+    """Sums that only grow, since a process began; of jobs that succeeded."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._sums: Counter[str] = Counter(dict.fromkeys(_TOTALS_IN_RECORD, 0))
+
+    def add(self, details: Mapping[str, Any]) -> None:
+        """Count a job that is done, by what its record says."""
+        with self._lock:
+            self._sums.update({name: details[word] for name, word in _TOTALS_IN_RECORD.items() if details.get(word)})
+
+    def add_sums(self, sums: Mapping[str, int]) -> None:
+        """Count what another process has counted for this one."""
+        with self._lock:
+            self._sums.update(sums)
+
+    def to_dict(self) -> dict[str, int]:
+        with self._lock:
+            return dict(self._sums)
+
+
+TOTALS = JobTotals()
+"""Of this process. Threads that run jobs add to it."""

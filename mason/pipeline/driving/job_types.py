@@ -13,7 +13,7 @@ from mason.engines.execution.models.job import Job
 from mason.errors import BrokenPlugin, Unsupported
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.tasks import function_named
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 from mason.util.packages import EntryPoint, error_of_double_name, points_by_name
 
 ENTRY_POINT_GROUP = "mason.jobs"
@@ -77,7 +77,7 @@ def _load(point: EntryPoint) -> type[Work]:
     except Exception as error:
         raise _describe_fault(point, f"{type(error).__name__}: {error}") from error
     if not (inspect.isclass(found) and issubclass(found, Work)):
-        raise _describe_fault(point, f"it is no subclass of {Work.__module__}.{Work.__name__}")
+        raise _describe_fault(point, f"it is not a subclass of {Work.__module__}.{Work.__name__}")
     if missing := sorted(found.__abstractmethods__):
         raise _describe_fault(point, f"it does not define {', '.join(missing)}")
     return found

@@ -23,10 +23,9 @@ from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
 from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
-from mason.pipeline.driving.job_progress import JobProgress, Tally
-from mason.pipeline.driving.job_totals import TOTALS
+from mason.pipeline.driving.job_progress import TOTALS, JobProgress, Tally
 from mason.pipeline.storage.address import with_shown_address
-from mason.pipeline.types.typed_json import to_typed
+from mason.pipeline.types.python_values import to_typed
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
@@ -49,7 +48,7 @@ _BAR_SECONDS = 0.1
 
 
 class JobCancelled(Interrupted):
-    """499 · exit 130 · another process asked for it"""
+    """Raised when another process asked to cancel the job. 499 · exit 130"""
 
 
 class JobWatch:
@@ -66,8 +65,8 @@ class JobWatch:
         self.job_id = job_id
         self._book = book
         self._tally = Tally(task_bytes)
-        self._written = self._told = time.monotonic()
-        self._shown = self._looked = 0.0
+        self._written = self._announced = time.monotonic()
+        self._shown_at = self._looked_at = 0.0
         self._line = ""
         self._redactor = redactor
         self._status, self._document = JobStatus.RUNNING, describe_begun(job)
@@ -92,7 +91,7 @@ class JobWatch:
         """What the pipeline has warned of while the job ran: it was told, and belongs into the response as well."""
         return tuple(self._log.warnings)
 
-    def watched(self, runner: TaskRunner) -> TaskRunner:
+    def watch(self, runner: TaskRunner) -> TaskRunner:
         """Return the runner with this watch beside it, which counts its beats and ends a job that was cancelled."""
         return _WatchedRunner(runner, self)
 
@@ -129,18 +128,18 @@ class JobWatch:
         self._tally.records = records
         self._tell()
 
-    def succeeded(self, result: Mapping[str, Any]) -> JobRecord:
+    def record_success(self, result: Mapping[str, Any]) -> JobRecord:
         """Say that the job is done."""
         self.note("Committed." if "Commit" in result else "Done.")
         ended = self._end(JobStatus.SUCCEEDED, result)
         TOTALS.add(ended.details)
         return ended
 
-    def show(self, shown: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
+    def show(self, document: Mapping[str, Any], warnings: Sequence[str], summary: str) -> None:
         """Keep what is to be shown beside the record, for whoever waits elsewhere."""
-        self._book.keep_result({"Shown": to_typed(shown), "Warnings": list(warnings), "Info": [summary]})
+        self._book.keep_result({"Shown": to_typed(document), "Warnings": list(warnings), "Info": [summary]})
 
-    def failed(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
+    def record_failure(self, error: BaseException, result: Mapping[str, Any] | None = None) -> JobRecord:
         """Say why the job is not done, and what it found all the same."""
         if isinstance(error, Exception):
             self._book.keep_result({"Failure": encode_failure(error).decode()})
@@ -150,27 +149,27 @@ class JobWatch:
 
     def _look_up(self) -> None:
         now = time.monotonic()
-        if now - self._looked < BEAT_SECONDS:
+        if now - self._looked_at < BEAT_SECONDS:
             return
-        self._looked = now
+        self._looked_at = now
         check_ending()
         if self._book.is_cancelled():
             raise JobCancelled("The job was cancelled by another process. Nothing was committed.")
 
     def _tell(self) -> None:
         now = time.monotonic()
-        if self._tally.is_whole or now - self._told >= _LINE_SECONDS:
-            self._told = now
+        if self._tally.is_whole or now - self._announced >= _LINE_SECONDS:
+            self._announced = now
             progress = self._tally.progress()
             level = logging.INFO if str(progress) != self._line else TRACE
             self._line = str(progress)
             LOG.log(level, "%s", self._line, extra={"progress": progress})
-        elif now - self._shown >= _BAR_SECONDS:
+        elif now - self._shown_at >= _BAR_SECONDS:
             progress = self._tally.progress()
             LOG.log(TRACE, "%s", progress, extra={"progress": progress})
         else:
             return
-        self._shown = now
+        self._shown_at = now
         if now - self._written >= _LINE_SECONDS:
             self._written = now
             self._update(JobStatus.RUNNING, {**progress.to_dict(), "SecondsLeft": _whole(progress.seconds_left)})

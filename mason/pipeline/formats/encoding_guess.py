@@ -43,7 +43,7 @@ def guess_encodings(start: bytes) -> Sequence[str]:
 
     Those that are as good as the first, and make another text of it, follow it.
     """
-    telling = _telling_lines(start)
+    telling = _pick_non_ascii_lines(start)
     if len(telling) - len(telling.decode("ascii", "ignore")) < _FEWEST:
         return ()
     western = _decode(telling, "cp1252")
@@ -64,7 +64,7 @@ def guess_encodings(start: bytes) -> Sequence[str]:
 
 def other_latin_encodings(start: bytes) -> Sequence[str]:
     """Return the encodings in which a Western text would be other words that look as good."""
-    telling = _telling_lines(start)
+    telling = _pick_non_ascii_lines(start)
     western = _decode(telling, "cp1252") or telling.decode("latin_1")
     texts = {western: "cp1252"}
     for name in _NEIGHBOURS:
@@ -92,7 +92,7 @@ def is_east_asian(encoding: str) -> bool:
     return encoding in _EVERYDAY
 
 
-def _telling_lines(start: bytes) -> bytes:
+def _pick_non_ascii_lines(start: bytes) -> bytes:
     """The lines that have more than ASCII in them; the last one may be cut off within a character."""
     lines = start.splitlines(keepends=True)
     if len(lines) > 1 and not lines[-1].endswith((b"\n", b"\r")):

@@ -17,7 +17,7 @@ from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.sampling import Budget
 from mason.pipeline.formats.text_encoding import decode_blocks, encoding_of, without_end_mark
 from mason.pipeline.storage.archives import inside
-from mason.pipeline.storage.blocks import read_blocks, read_sample, reading
+from mason.pipeline.storage.blocks import read_blocks, read_sample, translate_read_errors
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import DELIMITERS, format_of, format_of_name
 
@@ -40,7 +40,7 @@ class OpenedFile:
     others: Generator[bytes] = field(default_factory=_nothing)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileReader:
     """Reads the columns of files by the same options; "" and None mean that a file's own nature decides."""
 
@@ -139,7 +139,7 @@ class FileReader:
 
         asked = SheetsAsked(self.csv.sheet, self.csv.read_headers, self.csv.asked.skip_rows, self.csv.nulls)
         filesystem = inside(self.filesystem, file.archive)
-        with reading(file, filesystem), filesystem.open_input_file(file.path) as source:
+        with translate_read_errors(file, filesystem), filesystem.open_input_file(file.path) as source:
             return read_workbook(file.name, source, asked)
 
     def _read_rows(self, file: DataFile, found: str, first: bytes, others: Iterator[bytes]) -> FileSchema | None:

@@ -42,7 +42,7 @@ def explain_file(name: str, schemas: Mapping[str, FileSchema]) -> dict[str, Any]
     """
     if name not in schemas:
         known = ", ".join(list(schemas)[:3])
-        raise NotFound(f'"{name}" is none of the files that are read.', hint=f"Those are named as in {known}.")
+        raise NotFound(f'"{name}" is not among the files that are read.', hint=f"Those are named as in {known}.")
     schema = schemas[name]
     return {
         "File": name,
@@ -57,10 +57,10 @@ def explain_file(name: str, schemas: Mapping[str, FileSchema]) -> dict[str, Any]
 
 def _way(schema: FileSchema) -> dict[str, Any]:
     if schema.sheets:
-        told = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
-        return {"Format": schema.format, **told, "HeaderIs": _how_sure(schema.guess)}
+        details = {"Sheets": [part.sheet for part in schema.sheets], "FirstRow": schema.sheets[0].first_row + 1}
+        return {"Format": schema.format, **details, "HeaderIs": _how_sure(schema.guess)}
     if schema.csv is None:
-        return {"Format": schema.format, **(_encoding(schema) if schema.encoding else {})}
+        return {"Format": schema.format, **(_describe_encoding(schema) if schema.encoding else {})}
     reading, dialect = schema.csv, schema.csv.dialect
     way: dict[str, Any] = {
         "Format": schema.format,
@@ -68,7 +68,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
         "Quote": dialect.quote,
         "Header": reading.header,
         "HeaderIs": _how_sure(schema.guess),
-        **_encoding(schema),
+        **_describe_encoding(schema),
         "SkippedLines": reading.skip_rows,
     }
     others = {
@@ -83,7 +83,7 @@ def _way(schema: FileSchema) -> dict[str, Any]:
     return {**way, **{key: value for key, value in others.items() if value}}
 
 
-def _encoding(schema: FileSchema) -> dict[str, str]:
+def _describe_encoding(schema: FileSchema) -> dict[str, str]:
     return {"Encoding": schema.encoding, **({"EncodingIs": "guessed"} if schema.encoding_guessed else {})}
 
 

@@ -9,12 +9,12 @@ from itertools import count
 from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.odd_values import OddValue
-from mason.pipeline.formats.sheets.parts import SheetPart
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.types.column_types import Evidence
 from mason.pipeline.types.pattern_hints import PatternHint
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileSchema:
     """The columns of one file in their order.
 
@@ -67,8 +67,10 @@ def unique_names(names: Sequence[str], warnings: list[str]) -> list[str]:
     """
     for name in names:
         if "\n" in name or "\r" in name:
-            told = name.replace("\r", "\\r").replace("\n", "\\n")
-            warnings.append(f'the column "{told}" has a line end in its name (that of delimited text is read as \\n)')
+            one_line = name.replace("\r", "\\r").replace("\n", "\\n")
+            warnings.append(
+                f'the column "{one_line}" has a line end in its name (that of delimited text is read as \\n)'
+            )
     if len({name.casefold() for name in names}) == len(names):
         return list(names)
     unique: list[str] = []

@@ -45,13 +45,13 @@ class FoundColumn:
             return
         self._last = seen
         self._seen = merge(self._seen, seen)
-        shown = declared or decide(seen)
+        column_type = declared or decide(seen)
         if declared is None and _are_text_fractions(seen):
-            self._fractions = self._fractions or (shown, file)
+            self._fractions = self._fractions or (column_type, file)
             return
-        self._types.setdefault(shown, file)
+        self._types.setdefault(column_type, file)
         if details:
-            self._details.setdefault(shown, details)
+            self._details.setdefault(column_type, details)
 
     def decide_type(self, timezone: str = "") -> pa.DataType:
         return storable(decide(self._seen, timezone))
@@ -71,8 +71,8 @@ class FoundColumn:
         chosen = self.decide_type(timezone)
         types = {each: file for each, file in self._types.items() if not pa.types.is_null(each)}
         if self._fractions:
-            shown, file = self._fractions
-            types.setdefault(shown if pa.types.is_string(chosen) else chosen, file)
+            example, file = self._fractions
+            types.setdefault(example if pa.types.is_string(chosen) else chosen, file)
         if all(_agrees(each, chosen) for each in types):
             return None
         found = [TypeInFile(file, str(each)) for each, file in sorted(types.items(), key=itemgetter(1))]

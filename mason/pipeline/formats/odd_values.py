@@ -26,7 +26,7 @@ _BEGINNING = 3
 _DIGITS = re.compile(r"[+-]?[0-9._,]*[0-9][0-9._,]*([eE][+-]?[0-9]+)?").fullmatch
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OddValue:
     """A column that is text for few values: the first of them, and what the others are."""
 
@@ -122,7 +122,13 @@ def odd_value(values: Sequence[str], nulls: Collection[str], records: Sequence[i
     if others == "string" or all(map(_DIGITS, texts)):
         return None
     index, value = odd[0]
-    return OddValue(value, records[index], len(odd), str(others), tuple(dict.fromkeys(value for _, value in odd)))
+    return OddValue(
+        value=value,
+        record=records[index],
+        count=len(odd),
+        others=str(others),
+        values=tuple(dict.fromkeys(value for _, value in odd)),
+    )
 
 
 def are_few(odd: int, values: int) -> bool:
@@ -141,7 +147,9 @@ def odd_text(values: Sequence[Any], records: Sequence[int]) -> OddValue | None:
         return None
     index, value = odd[0]
     texts = tuple(dict.fromkeys(value for _, value in odd))
-    return OddValue(value, records[index], len(odd), str(others), texts, takes_nulls=False)
+    return OddValue(
+        value=value, record=records[index], count=len(odd), others=str(others), values=texts, takes_nulls=False
+    )
 
 
 def _means_null(value: str) -> bool:

@@ -17,11 +17,11 @@ import pyarrow.compute as pc
 
 from mason.pipeline.formats.json.values import dump
 from mason.pipeline.types.column_types import INSTANT, Evidence, decide, evidence_of, merge, storable
-from mason.pipeline.types.durations import duration_texts
 from mason.pipeline.types.given_types import Fitted, fit_given_text, fit_given_values
 from mason.pipeline.types.python_values import python_value, python_values
 from mason.pipeline.types.text_fit import evidence_in, fit_text
 from mason.pipeline.types.text_types import integer
+from mason.pipeline.types.time_text import duration_texts
 from mason.pipeline.types.value_types import classify_values
 from mason.pipeline.types.zones import instants_of
 
@@ -236,22 +236,22 @@ def _pairs(value: Any) -> Any:
         return list(value.items())
     if value is None or (isinstance(value, list) and all(isinstance(pair, list) and len(pair) == 2 for pair in value)):
         return value
-    raise pa.ArrowInvalid("it is no map")
+    raise pa.ArrowInvalid("it is not a map")
 
 
 def _exactly(value: Any, target: pa.DataType) -> Any:
     """A value as Arrow takes it for what it is: it would make 1 of 1.5 for an integer, and a date of a number."""
     if isinstance(value, bool) != pa.types.is_boolean(target) and value is not None:
-        raise pa.ArrowInvalid("a truth value is no number")
+        raise pa.ArrowInvalid("a truth value is not a number")
     if isinstance(value, int | float | Decimal) and pa.types.is_temporal(target):
-        raise pa.ArrowInvalid("a number is no time")
+        raise pa.ArrowInvalid("a number is not a time")
     if isinstance(value, datetime) and pa.types.is_date(target) and value.time() != time():
-        raise pa.ArrowInvalid("a moment is no day")
+        raise pa.ArrowInvalid("a moment is not a day")
     if not isinstance(value, float | Decimal):
         return value
     if pa.types.is_integer(target):
         if value != value // 1:
-            raise pa.ArrowInvalid(f"{value} is no whole number")
+            raise pa.ArrowInvalid(f"{value} is not a whole number")
         return int(value)
     return _number_for(value, target)
 
@@ -261,11 +261,11 @@ def _convert_declared(values: pa.Array, target: pa.DataType, timezone: str) -> p
     if pa.types.is_nested(target) and storable(decide(merge(evidence_of(target), evidence_of(values.type)))) != target:
         raise pa.ArrowInvalid("it has other fields")
     if pa.types.is_temporal(target) and not pa.types.is_temporal(values.type):
-        raise pa.ArrowInvalid("a number is no time")
+        raise pa.ArrowInvalid("a number is not a time")
     if pa.types.is_nested(target) or pa.types.is_string(target) or pa.types.is_timestamp(target):
         return _must_fit(_fit_declared(values, target, timezone))
     if pa.types.is_boolean(values.type) != pa.types.is_boolean(target):
-        raise pa.ArrowInvalid("a truth value is no number")
+        raise pa.ArrowInvalid("a truth value is not a number")
     if pa.types.is_decimal(target) and not pa.types.is_decimal(values.type):
         # Straight on, Arrow would round floats, and want room for the largest of all integers.
         return values.cast(pa.string()).cast(target)
@@ -278,10 +278,10 @@ def _convert_declared(values: pa.Array, target: pa.DataType, timezone: str) -> p
 def _day_or_clock(values: pa.Array, target: pa.DataType) -> pa.Array:
     """Days and times of day; a moment is a day at midnight only, and no time of day: Arrow would drop the rest."""
     if pa.types.is_timestamp(values.type) and pa.types.is_time(target):
-        raise pa.ArrowInvalid("a moment is no time of day")
+        raise pa.ArrowInvalid("a moment is not a time of day")
     fitted = values.cast(target)
     if pa.types.is_timestamp(values.type) and not pc.all(pc.equal(fitted.cast(values.type), values)).as_py():
-        raise pa.ArrowInvalid("a moment is no day")
+        raise pa.ArrowInvalid("a moment is not a day")
     return fitted
 
 

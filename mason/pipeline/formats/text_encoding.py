@@ -103,10 +103,10 @@ def without_end_mark(texts: Iterable[AnyStr], mark: AnyStr, warn: Callable[[str]
     held: AnyStr | None = None
     for text in texts:
         whole = held + text if held else text
-        kept = whole.rstrip(mark) if whole.endswith(mark) else whole
-        held = whole[len(kept) :]
-        if kept:
-            yield kept
+        clean = whole.rstrip(mark) if whole.endswith(mark) else whole
+        held = whole[len(clean) :]
+        if clean:
+            yield clean
     if held:
         warn(END_MARK)
 
@@ -123,7 +123,9 @@ def check_encoding(wanted: str, start: bytes) -> Encoding:
     except Exception:  # noqa: BLE001 (Python has codecs of bytes, too, which say no in many ways)
         serves = False
     if not serves:
-        raise BadInput(f'"{wanted}" is no known encoding.', hint="utf-8, utf-16, cp1252, cp932, gb18030 and big5 are.")
+        raise BadInput(
+            f'"{wanted}" is not a known encoding.', hint="utf-8, utf-16, cp1252, cp932, gb18030 and big5 are."
+        )
     return Encoding("utf-8-sig" if name == "utf-8" and start.startswith(codecs.BOM_UTF8) else name)
 
 

@@ -21,7 +21,7 @@ class RowPlaces:
         self._first = 0
         self._rows: npt.NDArray[np.int64] = np.empty(0, np.int64)
 
-    def stand_at(self, file: str, first: int) -> None:
+    def begin_rows_at(self, file: str, first: int) -> None:
         """Take note of where the next rows stand."""
         if file != self._file:
             self._file, self._rows = file, self._rows_of(file)

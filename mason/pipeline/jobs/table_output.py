@@ -1,4 +1,8 @@
-"""The table that a job writes: staged, held against the sums, and committed in one step, whatever the job is."""
+"""The table that a job writes: staged, held against the sums, and committed in one step, whatever the job is.
+
+Beside the rows go the changes of columns that a plan announces, and what a table written anew from its own rows takes
+along: its quarantine, and where its rows came from.
+"""
 
 from __future__ import annotations
 
@@ -10,22 +14,39 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.fs as pafs
 
+from mason.engines.execution.models.job import JobPlan
 from mason.engines.storage.models.location import Location
-from mason.pipeline.jobs.merge.carried import carry_quarantine, sources_to_keep
 from mason.pipeline.jobs.merge.compact import unite_pieces
+from mason.pipeline.jobs.merge.sources_merged import Sources
 from mason.pipeline.reading.plan.read_plan import ReadPlan
 from mason.pipeline.reading.scan import Scan
 from mason.pipeline.reading.tasks.numbering import number_records
 from mason.pipeline.reading.tasks.staging import describe_staged_files, quarantine_files, remove_strangers
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.address import open_filesystem
-from mason.pipeline.storage.blocks import read_bytes
+from mason.pipeline.storage.blocks import read_bytes, write_bytes
+from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore, open_table
 from mason.pipeline.tables.foreign_files import Foreign
+from mason.pipeline.tables.rejects import FOLDER
+from mason.pipeline.tables.versions import column_changes, column_types
 from mason.pipeline.types.evidence_json import encode_schema
+from mason.pipeline.work.base import Work
 from mason.pipeline.work.output_place import is_same_place
 from mason.pipeline.work.row_sums import RowSums, rows_lost
 from mason.pipeline.work.tasks import TaskRunner
+
+
+def list_schema_changes(plan: JobPlan) -> list[str]:
+    """Return how columns would change: none do where no table is there, or nobody knows before the job has run."""
+    planned = plan.payload.output_columns if isinstance(plan.payload, Work) else ()
+    output = plan.job.output
+    if not planned or not output:
+        return []
+    commit = open_table(output).current()
+    types = {each.name: str(each.type) for each in planned}
+    return column_changes(column_types(commit), types) if commit else []
+
 
 SOURCES = "sources"
 """The detail of a commit that names the files that its rows were merged from."""
@@ -165,3 +186,16 @@ class StagedTable:
             return details
         carry_quarantine(self.filesystem, self.output.location.path, self.folder)
         return {**details, SOURCES: {**sources_to_keep(self.output.store), **details.get(SOURCES, {})}}
+
+
+def carry_quarantine(filesystem: pafs.FileSystem, table: str, staging: str) -> None:
+    """Stage what the table has in quarantine: these records are not among its rows, and would be lost without it."""
+    selector = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
+    for info in filesystem.get_file_info(selector):
+        make_folder(filesystem, f"{staging}/{FOLDER}")
+        write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", read_bytes(filesystem, info.path))
+
+
+def sources_to_keep(table: TableStore) -> Mapping[str, Any]:
+    """Return the files that the table was merged from, as a commit keeps them: an incremental merge asks for them."""
+    return {path: list(fingerprint) for path, fingerprint in Sources.of(table.lineage()).known.items()}

@@ -22,6 +22,7 @@ from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.file_warnings import FileWarnings, reason
 from mason.pipeline.formats.findings import FoundColumn, column_from_parquet, partition_columns
 from mason.pipeline.formats.sampling import budget_for, spread
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.archives import expand_archives
 from mason.pipeline.storage.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.storage.format_names import check_format, format_of_name
@@ -31,7 +32,7 @@ from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.types.pattern_hints import describe_hints, describe_thousands
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Inferred:
     """The schema of a table's files, partition columns last, and how much of them it rests on."""
 
@@ -82,18 +83,18 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
     But text files keep the types that they show: others read these, whatever the values were made from.
     """
     stated = {each.name: each.type for each in decode_schema(commit.schema)}
-    shown = {each.name: each for each in found.schema.columns}
+    found_columns = {each.name: each for each in found.schema.columns}
     if commit.format == "parquet":
         known = [
-            shown[name]
-            if name in shown and shown[name].type == stated[name]
+            found_columns[name]
+            if name in found_columns and found_columns[name].type == stated[name]
             else column_from_parquet(name, stated[name])
             for name in stated
             if name not in commit.partition_keys
         ]
         found = replace(found, sampled=False)
     else:
-        known = [each for name, each in shown.items() if name not in commit.partition_keys]
+        known = [each for name, each in found_columns.items() if name not in commit.partition_keys]
     keys = [Column(name, stated[name]) for name in commit.partition_keys]
     return replace(
         found, schema=replace(found.schema, columns=[*known, *keys]), partition_keys=list(commit.partition_keys)
@@ -102,7 +103,16 @@ def _as_committed(found: Inferred, commit: CommitRecord) -> Inferred:
 
 def _without_rows(commit: CommitRecord) -> Inferred:
     columns = [Column(each.name, each.type) for each in decode_schema(commit.schema)]
-    return Inferred(Schema(commit.format, columns), commit.partition_keys, (), (), 0, 0, 0, sampled=False)
+    return Inferred(
+        schema=Schema(commit.format, columns),
+        partition_keys=commit.partition_keys,
+        conflicts=(),
+        warnings=(),
+        files=0,
+        files_read=0,
+        rows_read=0,
+        sampled=False,
+    )
 
 
 def infer(filesystem: pafs.FileSystem, path: str, options: InferOptions = InferOptions()) -> Inferred:  # noqa: B008
@@ -132,13 +142,13 @@ def infer_files(filesystem: pafs.FileSystem, found: Sequence[DataFile], path: st
     if not files:
         raise NoData(f'There are no data files at "{path}".', hint="Names that begin with . or _ do not count.")
     named = bool(options.input_format) or all(format_of_name(each.name) for each in files)
-    chosen = spread(files, read_all=options.read_all, local=filesystem.type_name == "local", named=named)
+    chosen = spread(files, read_all=options.read_all, local=abilities_of_files(filesystem).is_near, named=named)
     reader = FileReader(
-        filesystem,
-        budget_for(len(chosen), read_all=options.read_all),
-        check_format(options.input_format),
-        check_csv_options(options.delimiter, options.csv, options.read_headers, options.nulls),
-        options.encoding,
+        filesystem=filesystem,
+        budget=budget_for(len(chosen), read_all=options.read_all),
+        input_format=check_format(options.input_format),
+        csv=check_csv_options(options.delimiter, options.csv, options.read_headers, options.nulls),
+        encoding=options.encoding,
     )
     warnings = FileWarnings()
     for name, problem in expanded.problems.items():
@@ -178,8 +188,8 @@ def _read_files(
             warnings.add(name, problem)
         for column, odd in schema.odd_values.items():
             warnings.add(name, odd.describe(column))
-        for column, told in schema.spellings.items():
-            warnings.add(name, f'column "{column}" {told}')
+        for column, note in schema.spellings.items():
+            warnings.add(name, f'column "{column}" {note}')
     if not schemas and failure:
         raise failure
     if not schemas:
@@ -190,7 +200,7 @@ def _read_files(
 def _combine(
     files: Sequence[DataFile], chosen: int, schemas: Mapping[str, FileSchema], warnings: FileWarnings
 ) -> Inferred:
-    found = _gather(schemas)
+    found = _unite_columns(schemas)
     partitions = partition_columns(files)
     _compare_keys(files, list(partitions), warnings)
     _compare_headers(schemas, warnings)
@@ -229,7 +239,7 @@ def _common_dialect(schemas: Collection[FileSchema]) -> Delimited | None:
     return Delimited(way.dialect.delimiter, way.header, any(each.quoted for each in schemas))
 
 
-def _gather(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:
+def _unite_columns(schemas: Mapping[str, FileSchema]) -> dict[str, FoundColumn]:
     """Columns by name, in the order in which the files, sorted, first show them."""
     found: dict[str, FoundColumn] = {}
     for file, schema in schemas.items():
@@ -258,12 +268,12 @@ def _compare_headers(schemas: Mapping[str, FileSchema], warnings: FileWarnings) 
 def _case_twins(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
     """Columns of different files that may be meant to be one; those within a file are told of that file."""
     first: dict[str, tuple[str, str]] = {}
-    told: set[str] = set()
+    warned: set[str] = set()
     for file, schema in schemas.items():
         for name in schema.columns:
             other, other_file = first.setdefault(name.casefold(), (name, file))
-            if other != name and name not in told and other_file != file:
-                told.add(name)
+            if other != name and name not in warned and other_file != file:
+                warned.add(name)
                 yield f'The columns "{other}" ({other_file}) and "{name}" ({file}) differ only in case.'
 
 

@@ -15,8 +15,8 @@ import pyarrow.fs as pafs
 
 from mason.pipeline.formats.binary.parquet_files import open_parquet
 from mason.pipeline.formats.sources import ArrowSource, Source
-from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.tasks.batches import Batch
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.archives import inside
@@ -51,12 +51,12 @@ class Preview:
         names = self.schema.names[:width]
         types = [str(self.schema.field(name).type) for name in names]
         rows = [[_cell(row[name]) for name in names] for row in self.rows]
-        lines, shown = clip_lines([*map(_cell, names)], [types, *rows], width)
-        hidden = len(self.schema) - shown
+        lines, fitting = clip_lines([*map(_cell, names)], [types, *rows], width)
+        hidden = len(self.schema) - fitting
         return [*lines, f"… and {counted(hidden, 'column')} more"] if hidden else lines
 
     def to_dict(self) -> dict[str, Any]:
-        return {"Columns": _columns_told(self.schema), "Rows": list(self.rows)}
+        return {"Columns": _describe_columns(self.schema), "Rows": list(self.rows)}
 
 
 def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> dict[str, Any]:
@@ -66,12 +66,12 @@ def preview_plan(view: TableView, limit: int, columns: Sequence[str] = ()) -> di
         NoSuchColumn: a column that was asked for is not there.
     """
     schema, rows = choose_columns(view.schema, columns), view.rows_in_files
-    told: dict[str, Any] = {
+    document: dict[str, Any] = {
         "Inputs": [each.file.path for each in view.files],
-        "Columns": _columns_told(schema),
+        "Columns": _describe_columns(schema),
         "Limit": limit,
     }
-    return told if rows is None else {**told, "RowsShown": min(limit, sum(rows))}
+    return document if rows is None else {**document, "RowsShown": min(limit, sum(rows))}
 
 
 def preview_table(
@@ -177,7 +177,7 @@ def _any_of_parquet(
                     name: ArrowSource(values.combine_chunks())
                     for name, values in zip(names, stored.read_row_group(number).columns, strict=True)
                 }
-                yield from _fit_rows(schema, file, Batch(columns, rows, rows), here)
+                yield from _fit_rows(schema, file, Batch(columns=columns, rows=rows, records=rows), here)
             first += rows
 
 
@@ -209,7 +209,7 @@ def _render_column(source: Source, target: pa.DataType) -> list[Any]:
     return python_values(source.fit_given(pa.string()).values if values is None else values)
 
 
-def _columns_told(schema: pa.Schema) -> list[dict[str, str]]:
+def _describe_columns(schema: pa.Schema) -> list[dict[str, str]]:
     return [{"Name": field.name, "Type": str(field.type)} for field in schema]
 
 

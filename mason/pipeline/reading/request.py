@@ -1,13 +1,17 @@
-"""What is to be read, and how: the files of a path on a storage, taken as one table."""
+"""What is to be read, and how: the files of a path, taken as one table, and the columns that a user names."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+import pyarrow as pa
+
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.engines.storage.models.location import Location
+from mason.errors import Unprocessable
+from mason.util.names import did_you_mean
 
 MOST_BAD_SHARE = 0.1
 
@@ -40,7 +44,7 @@ class Names(StrEnum):
     FOLD = "fold"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReadOptions:
     """How files are read and united; what is empty or None is detected."""
 
@@ -70,3 +74,39 @@ class ReadRequest:
 
     location: Location
     options: ReadOptions = field(default_factory=ReadOptions)
+
+
+_SHOWN = 50
+
+
+class NoSuchColumn(Unprocessable):
+    """422 · exit 1"""
+
+
+class OwnName(Unprocessable):
+    """422 · exit 1 · a column is called as one that Mason adds"""
+
+
+def choose_columns(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:
+    """Return the schema of these columns in this order; of all, if none are named.
+
+    Raises:
+        NoSuchColumn: one of them is not there.
+    """
+    for name in columns:
+        if name not in schema.names:
+            hint = did_you_mean(name, schema.names) or f"Columns: {', '.join(schema.names[:_SHOWN])}."
+            raise NoSuchColumn(f'There is no column "{name}".', hint=hint)
+    return pa.schema([schema.field(name) for name in dict.fromkeys(columns)]) if columns else schema
+
+
+def refuse_own_names(schema: pa.Schema, own: Collection[str]) -> None:
+    """See that the columns of a table can be told from those that a query of Mason's adds to them.
+
+    Raises:
+        OwnName: one of them cannot.
+    """
+    for name in schema.names:
+        if name.casefold() in own:
+            hint = "Give it another name first: table query can, with AS and an output_path."
+            raise OwnName(f'Column "{name}" is called as one that Mason adds for this.', hint=hint)

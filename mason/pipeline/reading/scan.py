@@ -13,9 +13,8 @@ from typing import Any
 import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.reading.chosen_columns import choose_columns
 from mason.pipeline.reading.plan.read_plan import ReadPlan
-from mason.pipeline.reading.request import ReadOptions
+from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.reading.tasks.task import TaskResult
@@ -63,17 +62,17 @@ class Scan:
         return self.plan.task_bytes
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Inputs": [each.file.path for each in self.plan.files],
             "InputBytes": self.input_bytes,
             "Columns": describe_columns(self.schema),
             "Tasks": len(self.task_bytes),
         }
         if self.rows is not None:
-            told["RowsIn"] = self.rows
+            document["RowsIn"] = self.rows
         if self.commit:
-            told["InputCommit"] = self.commit.id
-        return told
+            document["InputCommit"] = self.commit.id
+        return document
 
 
 class ScanWork(Work):
@@ -148,7 +147,7 @@ def run_scan(
         RowsLost: the sinks did not get every record that was not set aside.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
-    rounds = Rounds(runner, sink, job_id, progress, staging, scan.columns)
+    rounds = Rounds(runner=runner, sink=sink, job_id=job_id, progress=progress, staging=staging, columns=scan.columns)
     plan, results, _ = rounds.run(scan.plan)
     done = ScanResult(replace(scan, plan=plan), [results[number] for number in sorted(results)])
     if done.rows_in != done.rows + done.quarantined:

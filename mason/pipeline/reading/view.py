@@ -73,8 +73,8 @@ def view_table(
     if commit is None:
         return TableView(plan_reading(open_filesystem(location.storage), request))
     if commit.format not in FORMATS:
-        told = f'The table at "{location}" is in {commit.format}, which Mason writes, but does not read.'
-        raise Unprocessable(told, hint="Take the table that it was made from.")
+        message = f'The table at "{location}" is in {commit.format}, which Mason writes, but does not read.'
+        raise Unprocessable(message, hint="Take the table that it was made from.")
     base = BaseTable.of(commit)
     given = {field.name: field.type for field in base.schema}
     files = base.plan_files(location)

@@ -13,7 +13,7 @@ from sqlglot import exp
 
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.spark_dialect import function_start, variable_start
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 if TYPE_CHECKING:
     from mason.pipeline.sql.statement import Statement

@@ -11,7 +11,7 @@ _WITHOUT_PARENTHESES = {"current_time", "localtimestamp"}  # these look like col
 _OF_CHANCE = {"rand", "randn", "random", "randstr", "shuffle", "uniform", "uuid"}
 
 
-def changing_in(statement: Statement) -> str:
+def find_changing_part(statement: Statement) -> str:
     """Return on what a query depends besides the rows that it reads: "the time", "chance", or nothing."""
     columns = {each.name.casefold() for each in statement.tree.find_all(exp.Column)}
     calls = {each.name.casefold() for each in statement.tree.find_all(exp.Anonymous)}

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 from mason.errors import ClientFailed
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink
-from mason.pipeline.sql.duckdb_types import duckdb_type, quote_name
+from mason.pipeline.sql.engine_types import duckdb_type, quote_name
 from mason.pipeline.sql.local.refusal import unlike_spark
 from mason.pipeline.sql.local.translation import Translation, translate_statement
 from mason.pipeline.sql.local_copies import at_hand
@@ -29,9 +29,9 @@ from mason.pipeline.sql.query import (
     SqlQuery,
     SqlTable,
     canonical,
+    collect_rows,
     encode_rows,
     error_of_broken_text,
-    gather_rows,
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
@@ -96,7 +96,7 @@ def _fetch(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Tabl
     if most_bytes is None:
         return relation.to_arrow_table()
     reader = relation.to_arrow_reader(_FEW_ROWS)
-    return gather_rows((pa.Table.from_batches([each]) for each in reader), reader.schema, most_bytes)
+    return collect_rows((pa.Table.from_batches([each]) for each in reader), reader.schema, most_bytes)
 
 
 @contextmanager
@@ -209,8 +209,8 @@ def _explain_error(error: Exception, statement: str) -> Exception:
     if isinstance(error, duckdb.BinderException) and "volatile" in str(error):
         return unlike_spark("window over a value that may be an error", ": compute it in a subquery first")
     if isinstance(error, duckdb.BinderException) and (found := _NOT_GROUPED.search(str(error))):
-        told = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
-        return bad_query(statement, column_start(statement, found[1]), told)
+        message = f'"{found[1]}" is neither in GROUP BY nor inside of an aggregate such as max.'
+        return bad_query(statement, column_start(statement, found[1]), message)
     if isinstance(error, duckdb.ConversionException) and "UTF8" in str(error):
         return error_of_broken_text()
     if isinstance(error, duckdb.Error) or _OF_A_READER.match(str(error)):

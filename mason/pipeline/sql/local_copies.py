@@ -13,7 +13,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.storage.models.location import LOCAL
 from mason.pipeline.sql.query import SqlTable, table_gone
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 
 _AT_ONCE = 8
 
@@ -25,12 +25,12 @@ def at_hand(tables: Sequence[SqlTable]) -> Iterator[Sequence[SqlTable]]:
     Raises:
         TableChanged: a file is gone.
     """
-    if all(is_local(table.storage) for table in tables):
+    if all(abilities_of(table.storage).opens_paths for table in tables):
         yield tables
         return
     with tempfile.TemporaryDirectory(prefix="mason-") as folder:
         yield [
-            table if is_local(table.storage) else _copy_table(table, Path(folder, str(number)))
+            table if abilities_of(table.storage).opens_paths else _copy_table(table, Path(folder, str(number)))
             for number, table in enumerate(tables)
         ]
 

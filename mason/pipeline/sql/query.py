@@ -41,7 +41,7 @@ def quote_identifier(name: str) -> str:
     return "`" + name.replace("`", "``") + "`"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SqlTable:
     """A table as a query reads it: these files and no others."""
 
@@ -67,7 +67,7 @@ class Output:
     commit: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SqlQuery:
     """A statement of Spark SQL over some tables, and what becomes of its rows."""
 
@@ -81,7 +81,7 @@ class SqlQuery:
     limit: int | None = None
     output: Output | None = None
     most_bytes: int | None = None
-    """How many bytes the rows may have that are fetched; None is no limit."""
+    """How many bytes the rows may have that are fetched; None is not a limit."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self), default=str).encode()
@@ -135,7 +135,7 @@ def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
     return [pieces[number] for number in sorted(pieces)]
 
 
-def gather_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:
+def collect_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:
     """Return the rows that come part by part, as long as they are not too large.
 
     Raises:

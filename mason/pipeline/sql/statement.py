@@ -18,7 +18,7 @@ from mason.pipeline.sql.allowed import check_parts, is_of_the_machine
 from mason.pipeline.sql.gaps import find_continued_comment, find_gap, open_quote
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.spark_dialect import SparkAsWritten, function_start, simplify_tree
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _ROW_MAKERS = {"range", "explode", "explode_outer", "posexplode", "posexplode_outer", "inline", "inline_outer", "stack"}
 _READS = (exp.Select, exp.SetOperation, exp.Values, exp.Subquery)
@@ -165,7 +165,7 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
         parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
         if parts and not any(part.name.casefold() in known for part in parts):
             name = parts[-1].name
-            hint = did_you_mean(name, sorted(known.values())) or _columns_told(schemas)
+            hint = did_you_mean(name, sorted(known.values())) or _describe_columns(schemas)
             raise statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
         if is_of_the_machine(column.name) and not column.table and not _has_such_column(column, schemas):
             said = f'Spark takes "{column.name}" for a function that tells of the machine.'
@@ -208,10 +208,10 @@ def without_database(statement: Statement, database: str) -> str:
 def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:
     """Return an error that points at a place: line and column, the line itself, and a caret below it."""
     line, column = position(text, start)
-    shown = text.splitlines()[line - 1] if text.splitlines() else ""
-    picture = f"\n  {shown}\n  {' ' * (column - 1)}^" if len(shown) <= _LONGEST_LINE else ""
-    told = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
-    return BadQuery(f"query:{line}:{column}: {told}{picture}")
+    source_line = text.splitlines()[line - 1] if text.splitlines() else ""
+    picture = f"\n  {source_line}\n  {' ' * (column - 1)}^" if len(source_line) <= _LONGEST_LINE else ""
+    explanation = f"{message} {hint}".strip()  # the hint before the picture, which ends the message
+    return BadQuery(f"query:{line}:{column}: {explanation}{picture}")
 
 
 def position(text: str, start: int) -> tuple[int, int]:
@@ -266,7 +266,7 @@ def _check_whole(text: str) -> None:
         raise bad_query(text, gap.start, said)
     for token in sqlglot.tokenize(text, dialect=SparkAsWritten):
         if token.token_type == TokenType.HEX_STRING and text[token.start] == "0":
-            said = f'"{text[token.start : token.end + 1]}" is no number: Spark takes it for a name.'
+            said = f'"{text[token.start : token.end + 1]}" is not a number: Spark takes it for a name.'
             raise bad_query(text, token.start, said, f"Bytes are X'{token.text}', and a name stands in backticks.")
 
 
@@ -291,8 +291,8 @@ def _check_reach(statement: Statement) -> None:
         name = table.this.sql_name() if isinstance(table.this, exp.Func) else ""
         name = table.this.name if isinstance(table.this, exp.Anonymous) else name
         if name.casefold() not in _ROW_MAKERS:
-            told = f"{name}(…)" if name else "This"
-            raise statement.problem(_find(statement, name), f"{told} is no table of the database.")
+            caller = f"{name}(…)" if name else "This"
+            raise statement.problem(_find(statement, name), f"{caller} is not a table of the database.")
 
 
 def _start(node: Any) -> int:
@@ -361,9 +361,9 @@ def _names_inside(field: pa.Field) -> Iterator[str]:
         yield from _names_inside(kind.field(number))
 
 
-def _columns_told(schemas: Mapping[str, pa.Schema]) -> str:
-    told = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
-    return f"Columns: {'; '.join(told[:5])}." if told else ""
+def _describe_columns(schemas: Mapping[str, pa.Schema]) -> str:
+    tables = [f"{table}: {', '.join(schema.names[:30])}" for table, schema in schemas.items()]
+    return f"Columns: {'; '.join(tables[:5])}." if tables else ""
 
 
 def check_names(names: Sequence[str]) -> None:
@@ -384,4 +384,4 @@ def check_names(names: Sequence[str]) -> None:
 def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
     """Return the error for a table that is not in the database."""
     hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
-    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)
+    return statement.problem(table.end, f'There is not a table "{table.name}" in the database "{database}".', hint)

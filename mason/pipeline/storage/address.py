@@ -15,6 +15,7 @@ from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
 
 from mason.engines.storage.models.location import LOCAL
 from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
+from mason.pipeline.storage.abilities import DISKS, STORE, Abilities, abilities_of_files
 from mason.pipeline.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 _ROOT = "root"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class JavaNeeds:
     """What an engine on the Java platform needs to read a storage by itself; a machine's own disks take nothing."""
 
@@ -44,6 +45,18 @@ def is_local(address: str) -> bool:
     return address.startswith("file:")
 
 
+def abilities_of(address: str) -> Abilities:
+    """Return what a storage can do; one whose client declares nothing is an object store.
+
+    Raises:
+        Unsupported: no client opens such addresses, or its package is not installed here.
+    """
+    if is_local(address):
+        return DISKS
+    declared = getattr(_module_of(address), "ABILITIES", STORE)
+    return cast(Abilities, declared)
+
+
 def confine_address(roots: Sequence[str]) -> str:
     """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
     return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
@@ -60,15 +73,15 @@ def redact_address(address: str) -> str:
     return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
 
 
-def with_shown_address(told: Any) -> Any:
+def with_shown_address(record: Any) -> Any:
     """Return what is told of a job with the address of its storage as others may read it.
 
     An older Mason wrote it down with the file in which tasks find keys.
     """
-    inputs = told.get("Inputs") if isinstance(told, Mapping) else None
+    inputs = record.get("Inputs") if isinstance(record, Mapping) else None
     if not isinstance(inputs, Mapping) or not isinstance(inputs.get("storage"), str):
-        return told
-    return {**told, "Inputs": {**inputs, "storage": redact_address(inputs["storage"])}}
+        return record
+    return {**record, "Inputs": {**inputs, "storage": redact_address(inputs["storage"])}}
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -110,9 +123,9 @@ def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
 
 def explain_error(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
     """Return what a file system's error means, in the words of the client that knows it."""
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
-    return _client_of(f"{scheme_of(filesystem)}://").explained(path, error)
+    return _client_of(f"{scheme_of(filesystem)}://").explain_error(path, error)
 
 
 def scheme_of(filesystem: pafs.FileSystem) -> str:
@@ -132,7 +145,7 @@ class StorageAddress(Protocol):
     def java_needs(self, address: str, hadoop: str) -> JavaNeeds:
         """Return what Spark needs to read the storage by itself; raise Unsupported where it cannot."""
 
-    def explained(self, path: str, error: OSError) -> MasonError:
+    def explain_error(self, path: str, error: OSError) -> MasonError:
         """Return what an error of the file system means, in a sentence that names the path with its scheme."""
 
 

@@ -26,7 +26,8 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.storage.blocks import open_bytes, reading
+from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.blocks import open_bytes, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, describe_links, partition_of
 from mason.pipeline.storage.format_names import is_archive, is_data
@@ -190,7 +191,7 @@ def _members_of(archive: _Archive) -> Mapping[str, zipfile.ZipInfo]:
             with zipfile.ZipFile(raw) as opened:
                 found = opened.infolist()
         except (*_BROKEN, struct.error, OverflowError) as error:
-            raise OSError(f"it is no zip archive, or a broken one: {error}") from error
+            raise OSError(f"it is not a zip archive, or a broken one: {error}") from error
     names = Counter(each.filename for each in found)
     if twice := next((name for name, times in names.items() if times > 1), ""):
         raise OSError(f'it has more than one member "{twice}"')
@@ -198,7 +199,7 @@ def _members_of(archive: _Archive) -> Mapping[str, zipfile.ZipInfo]:
 
 
 def _open_raw(filesystem: pafs.FileSystem, archive: str) -> IO[bytes]:
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         return cast(IO[bytes], open_bytes(filesystem, archive, buffer=_BUFFER))
     # Without a buffer each of the tiny pieces that a list of members is read in would be a request to the store.
     return io.BufferedReader(filesystem.open_input_file(archive), _BUFFER)
@@ -206,7 +207,7 @@ def _open_raw(filesystem: pafs.FileSystem, archive: str) -> IO[bytes]:
 
 def _list_members(filesystem: pafs.FileSystem, file: DataFile) -> list[DataFile]:
     """The members that are data, by the rules for files below a folder."""
-    with reading(file, filesystem):
+    with translate_read_errors(file, filesystem):
         stamp = file_stamp(filesystem, file.path)
         if stamp is None:
             raise FileNotFoundError(file.path)
@@ -221,10 +222,10 @@ def _list_members(filesystem: pafs.FileSystem, file: DataFile) -> list[DataFile]
         raise UnreadableFile(file.name, problem, hint=_UNPACK)
     return [
         DataFile(
-            f"{file.path}/{each.filename}",
-            f"{file.name}/{each.filename}",
-            each.file_size,
-            {**file.partition, **partition_of(each.filename.rpartition("/")[0])},
+            path=f"{file.path}/{each.filename}",
+            name=f"{file.name}/{each.filename}",
+            size=each.file_size,
+            partition={**file.partition, **partition_of(each.filename.rpartition("/")[0])},
             archive=file.path,
         )
         for each in sorted(data, key=lambda each: each.filename)

@@ -12,6 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import codec_of, is_cut_in_its_codec
 from mason.pipeline.storage.object_store import StreamingFiles
@@ -28,7 +29,7 @@ def read_blocks(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: the file vanished, may not be read, or its compressed stream is broken; whatever could be read
             before that has been yielded.
     """
-    with reading(file, filesystem), _open_range(filesystem, file.path) as raw:
+    with translate_read_errors(file, filesystem), _open_range(filesystem, file.path) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -39,8 +40,8 @@ def read_sample(filesystem: pafs.FileSystem, file: DataFile, size: int) -> Gener
         UnreadableFile: as `read_blocks` does.
     """
     # Who looks at a block wants the next one, too, to see whether the file ends: a store is asked once for both.
-    buffer = 0 if filesystem.type_name == "local" else 2 * size
-    with reading(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
+    buffer = 0 if abilities_of_files(filesystem).is_near else 2 * size
+    with translate_read_errors(file, filesystem), open_bytes(filesystem, file.path, buffer=buffer) as raw:
         yield from _read_opened(raw, file, size)
 
 
@@ -50,7 +51,7 @@ def read_range(filesystem: pafs.FileSystem, file: DataFile, offset: int, length:
     Raises:
         UnreadableFile: the file vanished or may not be read.
     """
-    with reading(file, filesystem), _open_range(filesystem, file.path, offset, length) as raw:
+    with translate_read_errors(file, filesystem), _open_range(filesystem, file.path, offset, length) as raw:
         left = length
         while left > 0 and (block := raw.read(min(size, left))):
             left -= len(block)
@@ -81,7 +82,7 @@ def is_compressed(filesystem: pafs.FileSystem, path: str) -> bool:
 
 
 @contextmanager
-def reading(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
+def translate_read_errors(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
     """Turn what an unreadable file raises into one message that names it."""
     try:
         yield
@@ -91,8 +92,8 @@ def reading(file: DataFile, filesystem: pafs.FileSystem) -> Iterator[None]:
         raise UnreadableFile(file.name, "permission denied.") from error
     except OSError as error:
         asked = isinstance(filesystem, StreamingFiles)
-        told = filesystem.why_unreadable(file.path, error) if asked else error.strerror or str(error)
-        raise UnreadableFile(file.name, told.rstrip(".") + ".") from error
+        reason = filesystem.why_unreadable(file.path, error) if asked else error.strerror or str(error)
+        raise UnreadableFile(file.name, reason.rstrip(".") + ".") from error
 
 
 def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO[bytes] | Any:
@@ -100,7 +101,7 @@ def open_bytes(filesystem: pafs.FileSystem, path: str, *, buffer: int = 0) -> IO
 
     Without a buffer every read is one of the disk, or a request to the store.
     """
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         return open(path, "rb", buffering=buffer)
     return filesystem.open_input_stream(path, compression=None, buffer_size=buffer)
 

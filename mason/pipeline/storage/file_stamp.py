@@ -10,6 +10,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import Unsupported
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.object_store import TaggedFiles
 
 
@@ -27,7 +28,7 @@ def file_stamp(filesystem: pafs.FileSystem, path: str) -> FileStamp | None:
     On a disk it is the time of the last change, in nanoseconds. An object store counts that in seconds, too few to tell
     a file from one that takes its place at once; but it has a tag for every content.
     """
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).opens_paths:
         info = filesystem.get_file_info(path)
         return FileStamp(info.size, info.mtime_ns or 0) if info.type == pafs.FileType.File else None
     own = filesystem.handler if isinstance(filesystem, pafs.PyFileSystem) else filesystem

@@ -13,6 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.address import explain_error, open_filesystem, scheme_of
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
@@ -34,7 +35,7 @@ class OtherTableFormat(Unprocessable):
         )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DataFile:
     """A file with data. `name` is its path below the table's path; `partition` is what its `k=v` folders say."""
 
@@ -124,7 +125,7 @@ def partitions_of(files: Sequence[DataFile]) -> list[Partition]:
 
 def make_folder(filesystem: pafs.FileSystem, path: str, *, recursive: bool = True) -> None:
     """Make a folder, unless the storage has none: on an object store a name with slashes is enough."""
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).has_folders:
         filesystem.create_dir(path, recursive=recursive)
 
 
@@ -139,13 +140,13 @@ def partition_of(folder: str) -> Mapping[str, str | None]:
 
 
 def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[DataFile]:
-    local = filesystem.type_name == "local"
+    local = abilities_of_files(filesystem).is_near
     if local or format_of_name(path):  # on an object store this question costs as much as a page of the listing
         root = filesystem.get_file_info(path)
         if root.type == pafs.FileType.NotFound:
             raise _not_found(filesystem, path)
         if root.type == pafs.FileType.File:
-            return [DataFile(root.path, root.base_name, root.size)]
+            return [DataFile(path=root.path, name=root.base_name, size=root.size)]
     base = path.rstrip("/") + "/"
     partitions: dict[str, Mapping[str, str | None]] = {}
     files = []
@@ -164,7 +165,7 @@ def _list_files(filesystem: pafs.FileSystem, path: str, strict: bool) -> list[Da
             folder = name.rpartition("/")[0]
             if folder not in partitions:
                 partitions[folder] = partition_of(folder)
-            files.append(DataFile(where, name, size, partitions[folder]))
+            files.append(DataFile(path=where, name=name, size=size, partition=partitions[folder]))
             identities[name] = identity
     return _without_links(sorted(files, key=lambda file: file.name), identities)
 
@@ -208,14 +209,14 @@ def _single_object(filesystem: pafs.FileSystem, path: str) -> list[DataFile]:
     """The object of that very path; nothing in a bucket that is empty. A folder is there as long as it has objects."""
     found = filesystem.get_file_info(path)
     if found.type == pafs.FileType.File:
-        return [DataFile(found.path, found.base_name, found.size)]
+        return [DataFile(path=found.path, name=found.base_name, size=found.size)]
     if found.type == pafs.FileType.NotFound or "/" in path.strip("/"):
         raise _not_found(filesystem, path)
     return []
 
 
 def _not_found(filesystem: pafs.FileSystem, path: str) -> PathNotFound:
-    return PathNotFound(path if filesystem.type_name == "local" else f"{scheme_of(filesystem)}://{path}")
+    return PathNotFound(path if abilities_of_files(filesystem).opens_paths else f"{scheme_of(filesystem)}://{path}")
 
 
 def _walk_local(
@@ -248,8 +249,8 @@ def _check_name(path: str) -> None:
     try:
         path.encode()
     except UnicodeEncodeError as error:
-        shown = os.fsencode(path).decode(errors="backslashreplace")
-        raise UnreadableFile(shown, "its name is not valid UTF-8: give it another one.") from error
+        name = os.fsencode(path).decode(errors="backslashreplace")
+        raise UnreadableFile(name, "its name is not valid UTF-8: give it another one.") from error
 
 
 def _partition_folder(file: DataFile) -> str:

@@ -98,7 +98,7 @@ def unknown_packing(name: str) -> str:
 def format_of(name: str, start: bytes) -> str:
     """Return a file's format: by its first bytes where these are plain, else by its name, else by what text it holds.
 
-    "" means that it is no format that Mason knows.
+    "" means that it is not a format that Mason knows.
     """
     found = _FIRST_BYTES(start)
     if found and found[0] in _MAGIC:
@@ -123,7 +123,7 @@ def check_format(wanted: str) -> str:
     """
     known = _BY_EXTENSION.get(wanted.lower().lstrip("."), "")
     if wanted and not known:
-        raise BadInput(f'"{wanted}" is no format that can be read.', hint=f"One of: {', '.join(FORMATS)}, xlsx.")
+        raise BadInput(f'"{wanted}" is not a format that can be read.', hint=f"One of: {', '.join(FORMATS)}, xlsx.")
     return known
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 
 SCRATCH = ".mason/scratch"
@@ -21,7 +21,7 @@ def scratch_folder(near: Location) -> Iterator[Location]:
 
     On an object store it is in the bucket of `near`; what a job that was killed left there is removed after two days.
     """
-    if is_local(near.storage):
+    if abilities_of(near.storage).opens_paths:
         with tempfile.TemporaryDirectory(prefix="mason-") as folder:
             yield near.beside(folder)
         return

@@ -21,7 +21,12 @@ def newest_commit(location: Location) -> CommitRecord | None:
 def files_of(commit: CommitRecord, path: str) -> list[DataFile]:
     """Return the files of a version of the table at a path, in sorted order."""
     return [
-        DataFile(f"{path}/{each.place}", each.path, each.bytes, partition_of(each.path.rpartition("/")[0]))
+        DataFile(
+            path=f"{path}/{each.place}",
+            name=each.path,
+            size=each.bytes,
+            partition=partition_of(each.path.rpartition("/")[0]),
+        )
         for each in sorted(commit.files, key=lambda each: each.path)
     ]
 

@@ -159,7 +159,7 @@ def _is_table(name: str, start: bytes) -> bool:
     encoding = detect_encoding(start)
     text = start.decode(encoding.name, "replace")
     final = len(start) < START_BYTES
-    dialects = [Dialect(delimiter, quote) for delimiter in _DELIMITERS for quote in ('"', "")]
+    dialects = [Dialect(delimiter=delimiter, quote=quote) for delimiter in _DELIMITERS for quote in ('"', "")]
     return any(_is_delimited(text, dialect, final=final) for dialect in dialects)
 
 

@@ -86,7 +86,7 @@ def arrow_type(text: str) -> pa.DataType:
     """Return the Arrow type that a Hive type names.
 
     Raises:
-        ValueError: it is no type that Mason knows.
+        ValueError: it is not a type that Mason knows.
     """
     tokens = _Tokens(text)
     found = _read_type(tokens)
@@ -182,7 +182,7 @@ def _read_type(tokens: _Tokens) -> pa.DataType:
         tokens.next()
         tokens.expect(")")
     if word not in _FROM_HIVE:
-        raise ValueError(f'there is no type "{word}"')
+        raise ValueError(f'there is not a type "{word}"')
     return _FROM_HIVE[word]
 
 
@@ -206,5 +206,5 @@ def _read_decimal(tokens: _Tokens) -> pa.DataType:
         scale = tokens.next()
     tokens.expect(")")
     if not (precision.isdecimal() and scale.isdecimal() and int(scale) <= int(precision) <= MOST_DIGITS):
-        raise ValueError(f"decimal({precision},{scale}) is none")
+        raise ValueError(f"decimal({precision},{scale}) does not exist")
     return pa.decimal128(int(precision), int(scale))

@@ -99,7 +99,7 @@ def describe_thousands(
     it of all.
     """
     names = dict.fromkeys(name for each in found.values() for name, value in each.items() if value)
-    told = []
+    notes = []
     for name in names:
         values = [each.get(name) for file, each in found.items() if name in columns[file]]
         if name in settled or None in values:
@@ -107,8 +107,8 @@ def describe_thousands(
         value = next(filter(None, values))
         doubt = f"each of its points could mark thousands as well ({value} could be {value.replace('.', '')})"
         cure = f"{_name(name)} decimal(18,3), or for thousands {_name(name)} bigint 'de'"
-        told.append(f'Column "{name}" is read with decimals, but {doubt}: no value tells. A schema does: {cure}.')
-    return told
+        notes.append(f'Column "{name}" is read with decimals, but {doubt}: no value tells. A schema does: {cure}.')
+    return notes
 
 
 def describe_hints(hints: Mapping[str, Mapping[str, PatternHint]], columns: Mapping[str, Collection[str]]) -> list[str]:
@@ -128,9 +128,9 @@ def describe_hints(hints: Mapping[str, Mapping[str, PatternHint]], columns: Mapp
         return []
     line = ", ".join(hint.declare(name) for name, hint in agreed.items())
     doubts = [f'"{name}" could be {" or ".join(hint.others)} as well' for name, hint in agreed.items() if hint.others]
-    told = f" ({'; '.join(doubts)}: no value tells)" if doubts else ""
+    doubt = f" ({'; '.join(doubts)}: no value tells)" if doubts else ""
     are = f"{len(agreed):,} columns are text that looks" if len(agreed) > 1 else "A column is text that looks"
-    return [f"{are} like dates, times or numbers; a merge with this schema reads it so: {line}{told}."]
+    return [f"{are} like dates, times or numbers; a merge with this schema reads it so: {line}{doubt}."]
 
 
 def _first_fitting(candidates: Sequence[tuple[str, str, pa.DataType]], values: Sequence[str]) -> PatternHint | None:

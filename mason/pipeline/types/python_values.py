@@ -1,15 +1,19 @@
-"""Values of Arrow as those of Python, to be shown: a day or a moment that Python has no word for is its text.
+"""Values of Arrow as those of Python, and those as JSON with their types, so that they come back as what they were.
 
-Python knows the years from 1 to 9999, and Parquet many more.
+Python knows the years from 1 to 9999, and Parquet many more: a day or a moment beyond them is its text.
 """
 
 from __future__ import annotations
 
+import base64
+import datetime as dt
+from collections.abc import Callable, Mapping
+from decimal import Decimal
 from typing import Any
 
 import pyarrow as pa
 
-from mason.pipeline.types.far_times import any_year_text, is_day_or_moment
+from mason.pipeline.types.time_text import any_year_text, is_day_or_moment
 
 
 def python_rows(rows: pa.Table | pa.RecordBatch) -> list[dict[str, Any]]:
@@ -58,3 +62,50 @@ def first_far(values: pa.Array) -> Any:
         except (OverflowError, ValueError):
             return python_value(each)
     return None
+
+
+_TYPE, _VALUE = "$type", "value"
+
+_WRITE: Mapping[type, tuple[str, Callable[[Any], Any]]] = {
+    Decimal: ("decimal", str),
+    dt.datetime: ("datetime", dt.datetime.isoformat),
+    dt.date: ("date", dt.date.isoformat),
+    dt.time: ("time", dt.time.isoformat),
+    dt.timedelta: ("seconds", lambda value: [value.days, value.seconds, value.microseconds]),
+    bytes: ("bytes", lambda value: base64.b64encode(value).decode()),
+}
+_READ: Mapping[str, Callable[[Any], Any]] = {
+    "decimal": Decimal,
+    "datetime": dt.datetime.fromisoformat,
+    "date": dt.date.fromisoformat,
+    "time": dt.time.fromisoformat,
+    "seconds": lambda value: dt.timedelta(*value),
+    "bytes": base64.b64decode,
+    "tuple": lambda value: tuple(map(from_typed, value)),
+    "mapping": lambda value: {from_typed(key): from_typed(each) for key, each in value},
+}
+
+
+def to_typed(value: Any) -> Any:
+    """Return a value as JSON can write it; what JSON has no word for says its type."""
+    if isinstance(value, list):
+        return [to_typed(each) for each in value]
+    if isinstance(value, tuple):
+        return {_TYPE: "tuple", _VALUE: [to_typed(each) for each in value]}
+    if isinstance(value, Mapping):
+        if _TYPE in value or not all(isinstance(key, str) for key in value):
+            return {_TYPE: "mapping", _VALUE: [[to_typed(key), to_typed(each)] for key, each in value.items()]}
+        return {key: to_typed(each) for key, each in value.items()}
+    name, write = _WRITE.get(type(value), ("", None))
+    return {_TYPE: name, _VALUE: write(value)} if write else value
+
+
+def from_typed(value: Any) -> Any:
+    """Return the value that `to_typed` has written."""
+    if isinstance(value, list):
+        return [from_typed(each) for each in value]
+    if not isinstance(value, Mapping):
+        return value
+    if _TYPE in value:
+        return _READ[value[_TYPE]](value[_VALUE])
+    return {key: from_typed(each) for key, each in value.items()}

@@ -13,7 +13,7 @@ import pyarrow as pa
 
 from mason.errors import Unprocessable
 from mason.pipeline.types.column_types import INSTANT, NAIVE
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _TOKEN = re.compile(
     r"""\s*(?:`(?P<tick>(?:[^`]|``)+)`|"(?P<quote>(?:[^"]|"")+)"|(?P<word>[\w.]+)|(?P<mark>[<>(),:\[\]=]))"""
@@ -39,7 +39,7 @@ _MOST_DIGITS = 38
 
 
 class BadSchema(Unprocessable):
-    """422 · exit 1 · what was given is no schema"""
+    """422 · exit 1 · what was given is not a schema"""
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ def parse_schema(text: str) -> dict[str, pa.DataType]:
     given = parse_given_schema(text)
     if given.patterns:
         name, pattern = next(iter(given.patterns.items()))
-        raise BadSchema(f'In the schema "{text}" \'{pattern}\' stands behind "{name}": there is no text to read here.')
+        raise BadSchema(f'In the schema "{text}" \'{pattern}\' stands behind "{name}": there is not text to read here.')
     return dict(given.types)
 
 
@@ -179,7 +179,9 @@ class _Parser:
             scale = self._number()
         self.expect(")")
         if not scale <= precision <= _MOST_DIGITS:
-            raise BadSchema(f"decimal({precision},{scale}) is none: at most {_MOST_DIGITS} digits, scale included.")
+            raise BadSchema(
+                f"decimal({precision},{scale}) does not exist: at most {_MOST_DIGITS} digits, scale included."
+            )
         return pa.decimal128(precision, scale)
 
     def _parse_timestamp(self) -> pa.DataType:

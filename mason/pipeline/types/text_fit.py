@@ -13,8 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from mason.pipeline.types.column_types import INSTANT, Evidence, decide, storable
-from mason.pipeline.types.decimal_text import are_plain
-from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL
+from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, MONEY_SCALE, SHORT_DECIMAL, are_plain
 from mason.pipeline.types.text_types import classify
 from mason.pipeline.types.zones import NAIVE_TEXT, text_instants
 
@@ -71,7 +70,7 @@ def fits(value: str, target: pa.DataType) -> bool:
 
 
 @cache
-def _set(values: tuple[str | int, ...]) -> pa.Array:
+def _value_set(values: tuple[str | int, ...]) -> pa.Array:
     """Some values to look others up in; made when it is needed, for making an array of a list imports pandas."""
     return pa.array(values, pa.string() if isinstance(values[0], str) else pa.int32())
 
@@ -159,13 +158,16 @@ def _are_dates(values: pa.Array, target: pa.DataType) -> bool:
 
 
 def _are_times(values: pa.Array, target: pa.DataType) -> bool:
-    if not target.tz and pc.all(pc.is_in(pc.binary_length(values.drop_null()), value_set=_set(_PLAIN_TIMES))).as_py():
+    if (
+        not target.tz
+        and pc.all(pc.is_in(pc.binary_length(values.drop_null()), value_set=_value_set(_PLAIN_TIMES))).as_py()
+    ):
         return True  # of such a length Arrow takes nothing but what the pattern would take
     return _all_match(values, _ZONED if target.tz else _NAIVE)
 
 
 def _are_booleans(values: pa.Array, target: pa.DataType) -> bool:
-    return pc.all(pc.is_in(values.drop_null(), value_set=_set(_BOOLEANS))).as_py() is not False
+    return pc.all(pc.is_in(values.drop_null(), value_set=_value_set(_BOOLEANS))).as_py() is not False
 
 
 _CHECKS: Mapping[int, Callable[[pa.Array, pa.DataType], bool]] = {

@@ -73,7 +73,7 @@ _HINT_OF_NUMBERS = (
 
 
 class BadPattern(BadInput):
-    """400 · exit 1 · text that is no pattern for its type"""
+    """Raised when a text is not a pattern for its type. 400 · exit 1"""
 
 
 def fit_pattern(values: pa.Array, pattern: str, target: pa.DataType, timezone: str = "") -> Fitted:
@@ -84,7 +84,7 @@ def fit_pattern(values: pa.Array, pattern: str, target: pa.DataType, timezone: s
 
 
 def describe_misfit(text: str, pattern: str, target: pa.DataType) -> str:
-    """Return what is wrong with a text that is no value of the type by the pattern: the end of a sentence on it."""
+    """Return what is wrong with a text that is not a value of the type by the pattern: the end of a sentence on it."""
     parts = pc.extract_regex(pa.array([text]), f"^{compile_pattern(pattern, target).regex}$")[0].as_py()
     number = None if pa.types.is_temporal(target) else _NUMBER.search(pattern)
     if parts is None or parts.get("opens", "") + parts.get("closes", "") in ("(", ")"):

@@ -9,7 +9,7 @@ import pyarrow.compute as pc
 
 from mason.errors import Unprocessable
 from mason.pipeline.types.column_types import INSTANT, NAIVE
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 NAIVE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6})?)?)?$"
 
@@ -29,7 +29,7 @@ def check_zone(name: str) -> str:
     known = zoneinfo.available_timezones()
     if name not in known:
         hint = did_you_mean(name, sorted(known)) or "Zones are named as in Europe/Berlin or UTC."
-        raise UnknownZone(f'There is no time zone "{name}".', hint=hint)
+        raise UnknownZone(f'There is not a time zone "{name}".', hint=hint)
     return name
 
 
@@ -47,7 +47,7 @@ def text_instants(values: pa.Array, timezone: str) -> pa.Array:
     """Return text, some of it with a zone and some without, as instants.
 
     Raises:
-        pa.ArrowInvalid: some of it is no time.
+        pa.ArrowInvalid: some of it is not a time.
     """
     naive = pc.fill_null(pc.match_substring_regex(values, NAIVE_TEXT), False)
     missing = pa.scalar(None, pa.string())

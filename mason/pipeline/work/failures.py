@@ -13,7 +13,7 @@ from mason.errors import ClientFailed, MasonError
 def encode_failure(error: Exception) -> bytes:
     """Return the error as bytes: its class, its arguments and its traceback."""
     kind = type(error)
-    told = {
+    document = {
         "module": kind.__module__,
         "name": kind.__qualname__,
         "arguments": [_plain(argument) for argument in error.args],
@@ -21,22 +21,22 @@ def encode_failure(error: Exception) -> bytes:
         "message": str(error),
         "traceback": "".join(traceback.format_exception(error)),
     }
-    return json.dumps(told).encode()
+    return json.dumps(document).encode()
 
 
 def decode_failure(payload: bytes) -> Exception:
     """Return the error that a kernel raised, of the same class where that is one of Mason's or Python's own."""
-    told = json.loads(payload)
-    kind = _kind(told["module"], told["name"])
+    document = json.loads(payload)
+    kind = _kind(document["module"], document["name"])
     if kind is None:
-        error: Exception = ClientFailed(f"A task failed with {told['name']}: {told['message']}")
+        error: Exception = ClientFailed(f"A task failed with {document['name']}: {document['message']}")
     else:
         # The constructors of Mason's errors compose their messages; here the message is there already.
-        error = kind.__new__(kind, *told["arguments"])
-        vars(error).update(told["attributes"])
-        error.args = tuple(told["arguments"])
+        error = kind.__new__(kind, *document["arguments"])
+        vars(error).update(document["attributes"])
+        error.args = tuple(document["arguments"])
     if not isinstance(error, MasonError) or kind is None:
-        error.add_note(f"Where it was raised:\n{told['traceback']}")
+        error.add_note(f"Where it was raised:\n{document['traceback']}")
     return error
 
 

@@ -13,9 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from mason.errors import InvalidConfiguration, Unprocessable
-from mason.util.environment import MasonEnvironment
-from mason.util.settings import read_settings
-from mason.util.sizes import HOW, read_size
+from mason.util.environment import MasonEnvironment, read_settings
+from mason.util.words import SIZE_HOW, read_size
 
 OFF = "off"
 SERVER_BYTES = 256_000_000
@@ -36,7 +35,7 @@ class ResultTooLarge(Unprocessable):
 
 @dataclass(frozen=True)
 class MemoryLimits:
-    """The most bytes of what a call gives back, and of one field that it reads; None is no limit."""
+    """The most bytes of what a call gives back, and of one field that it reads; None is not a limit."""
 
     result_bytes: int | None = None
     field_bytes: int | None = None
@@ -87,10 +86,10 @@ def server_limits(env: MasonEnvironment, variables: Mapping[str, str] = os.envir
     """Return the limits of a server: `result_bytes` and `field_bytes` in `settings.yaml`, or MASON_… of them.
 
     Raises:
-        InvalidConfiguration: what is written there is no size.
+        InvalidConfiguration: what is written there is not a size.
     """
     settings = read_settings(env)
-    place = env.shown(env.settings_file)
+    place = env.shorten_home(env.settings_file)
     found = {}
     for key in ("result_bytes", "field_bytes"):
         variable = f"MASON_{key.upper()}"
@@ -106,5 +105,7 @@ def _size(source: str, given: object) -> int | None:
         return None
     size = read_size(str(given)) if isinstance(given, str | int) and not isinstance(given, bool) else None
     if size is None or not _LEAST <= size <= _LARGEST:
-        raise InvalidConfiguration([f'{source}: "{given}" is no limit of bytes. {HOW} The least is 1kB; off is none.'])
+        raise InvalidConfiguration(
+            [f'{source}: "{given}" is not a limit of bytes. {SIZE_HOW} Use at least 1kB, or off for no limit.']
+        )
     return size

@@ -1,4 +1,4 @@
-"""Parts that the plans and the records of all types of job have in common, as JSON."""
+"""Parts that the plans and the records of all types of job have in common: as JSON, and as lines for people."""
 
 from __future__ import annotations
 
@@ -33,3 +33,29 @@ def describe_files(commit: CommitRecord) -> dict[str, Any]:
 def where_given(parts: Mapping[str, Any]) -> dict[str, Any]:
     """Return the parts that say something: a job that has no such output does not name it."""
     return {name: value for name, value in parts.items() if value}
+
+
+_LONGEST_BAR = 40
+
+
+def row_shares(parts: Mapping[str, int], width: int) -> list[str]:
+    """Return the lines; parts without rows are left out, except for the first."""
+    first, *others = parts
+    amounts = {name: f"{parts[name]:,}" for name in (first, *(each for each in others if parts[each]))}
+    names, counts = (max(map(len, texts)) for texts in (amounts, amounts.values()))
+    room = min(width - names - counts - len("    100 %"), _LONGEST_BAR)
+    total = sum(parts.values()) or 1
+    return [
+        f"{name.ljust(names)}  {count.rjust(counts)}  {_bar(parts[name] / total, room)}{_percent(parts[name] / total)}"
+        for name, count in amounts.items()
+    ]
+
+
+def _bar(share: float, room: int) -> str:
+    """Any row is seen, however small its share."""
+    length = max(round(share * room), 1) if share and room > 0 else 0
+    return "█" * length + " " * bool(length)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.3g} %"

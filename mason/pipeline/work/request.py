@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self, TypeVar, get_args, get_origin, get_type_
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 T = TypeVar("T")
 
@@ -82,7 +82,7 @@ class JobRequest:
         return cls(**values)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Placed:
     """A field of a request, with where it stands."""
 
@@ -116,7 +116,7 @@ def _place(each: Field[Any], hint: Any) -> _Placed:
     place = next((extra for extra in get_args(hint)[1:] if isinstance(extra, Place)), Place("options"))
     kind = get_args(hint)[0] if hasattr(hint, "__metadata__") else hint
     name, required = place.name or each.name, each.init and _is_required(each)
-    return _Placed(each.name, place.part, name, kind, is_given=each.init, is_required=required)
+    return _Placed(field=each.name, part=place.part, name=name, kind=kind, is_given=each.init, is_required=required)
 
 
 def _is_required(each: Field[Any]) -> bool:
@@ -151,11 +151,11 @@ def _decode(kind: Any, value: Any, whose: str) -> Any:
             return kind(value)
         except ValueError as error:
             choices = ", ".join(str(each.value) for each in kind)
-            raise BadInput(f'"{value}" is no value for {whose}.', hint=f"One of: {choices}.") from error
+            raise BadInput(f'"{value}" is not a value for {whose}.', hint=f"One of: {choices}.") from error
     if is_dataclass(kind) and isinstance(value, Mapping):
         return _decode_fields(kind, value, whose)
     if kind in (Location, TableRef) and not isinstance(value, kind | None):
-        raise BadInput(f"{whose} is no place: {value!r}.", hint='A place has a "path" and a "storage".')
+        raise BadInput(f"{whose} is not a place: {value!r}.", hint='A place has a "path" and a "storage".')
     if get_origin(kind) is Mapping and isinstance(value, Mapping):
         return {name: _decode(get_args(kind)[1], each, whose) for name, each in value.items()}
     if get_origin(kind) in (Sequence, tuple, list) and isinstance(value, list | tuple):

@@ -11,7 +11,7 @@ QUARANTINED = "Quarantined"
 
 
 class RowsLost(MasonError):
-    """500 · exit 1 · the sums do not hold: nothing was committed"""
+    """Raised when the sums do not hold: nothing was committed. 500 · exit 1"""
 
 
 @dataclass(frozen=True)

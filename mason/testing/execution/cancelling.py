@@ -74,10 +74,10 @@ def _wait_for_end(client: ExecutionClient, job_id: str) -> JobRecord | None:
     return found if found.status.is_final else None
 
 
-def _until(look: Callable[[], JobRecord | None]) -> JobRecord:
+def _until(read_record: Callable[[], JobRecord | None]) -> JobRecord:
     limit = time.monotonic() + _PATIENCE
     while time.monotonic() < limit:
-        found = look()
+        found = read_record()
         if found is not None:
             return found
         time.sleep(0.05)

@@ -27,7 +27,7 @@ ENDLESS = (
 )
 """A query that no engine answers within the time that a test has."""
 WRONG = "select cast(name as int) as n from orders"
-"""A query that any engine takes, and that fails when it runs: there is a name that is no number."""
+"""A query that any engine takes, and that fails when it runs: there is a name that is not a number."""
 
 
 class ExecutionFixtures:
@@ -83,7 +83,9 @@ class ExecutionFixtures:
                 paths[name] = make_table(name, TABLES[name])
             places = {name: paths[name].rpartition("://")[2] for name in sorted(named)}  # with their scheme or without
             tables = {name: TableRef(f"{database}.{name}", Location(path, storage)) for name, path in places.items()}
-            return QueryJob(statement, database, tables, parameters or {}, limit).to_job()
+            return QueryJob(
+                statement=statement, database=database, tables=tables, parameters=parameters or {}, limit=limit
+            ).to_job()
 
         return make
 

@@ -29,9 +29,11 @@ class PlanTests(ExecutionFixtures):
 
         assert isinstance(plan, JobPlan)
         assert plan.job == job
-        told = plan.to_dict()
-        assert told["JobType"] == "query"
-        assert [(each["Name"], sorted(each["Columns"])) for each in told["Tables"]] == [("orders", ["country", "paid"])]
+        document = plan.to_dict()
+        assert document["JobType"] == "query"
+        assert [(each["Name"], sorted(each["Columns"])) for each in document["Tables"]] == [
+            ("orders", ["country", "paid"])
+        ]
 
     @tests_verbs("plan_job", "list_jobs")
     def test_plan_job_runs_nothing(self, client: ExecutionClient, ask: Ask) -> None:

@@ -168,7 +168,9 @@ class SavedTableTests(MetastoreFixtures):
 
     @tests_verbs("save_table", "get_table")
     def test_save_table_keeps_how_its_files_are_read(self, client: MetastoreClient, database: str) -> None:
-        options = InferOptions("csv", False, "|", "latin-1", ("NA", "-"), True)
+        options = InferOptions(
+            input_format="csv", read_headers=False, delimiter="|", encoding="latin-1", nulls=("NA", "-"), read_all=True
+        )
 
         answer(client.save_table, replace(a_table(database, "orders"), read_options=options))
 

@@ -96,10 +96,10 @@ class CatalogTests(OperatorFixtures):
     ) -> None:
         operators("table:infer", database_name=database, storage_path=write_files(place, kind), table_name="people")
 
-        shown = operators("table:preview", database_name=database, table_name="people").object
+        preview = operators("table:preview", database_name=database, table_name="people").object
 
-        assert {each.name: each.type for each in shown.schema} == TYPES[kind]
-        assert [(row["id"], row["name"]) for row in shown.rows] == [(1, "Ann"), (2, None)]
+        assert {each.name: each.type for each in preview.schema} == TYPES[kind]
+        assert [(row["id"], row["name"]) for row in preview.rows] == [(1, "Ann"), (2, None)]
 
     def test_a_database_that_is_not_there_is_named(self, operators: Operators, database: str) -> None:
         with fails_with(DatabaseNotFound, saying=f"{database}_missing"):

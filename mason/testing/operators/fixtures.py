@@ -39,7 +39,7 @@ class Operators:
     def __call__(self, name: str, **parameters: Any) -> OperatorResponse:
         """Run an operator and return what came of it; what goes wrong is raised."""
         operator = _LIBRARY.find(name)
-        call = OperatorCall(operator.name.namespace, operator.name.command, base=parameters)
+        call = OperatorCall(namespace=operator.name.namespace, command=operator.name.command, base=parameters)
         return prepare_operator(self._env, read_state(self._env), self.config, operator, call, Response()).run()
 
 

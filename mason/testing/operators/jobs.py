@@ -64,11 +64,11 @@ class JobTests(OperatorFixtures):
         done = job_of(operators("table:summarize", path=_write_files(place, OLD))).details
 
         assert done["Rows"] == 5
-        told = {
+        expected = {
             each["Name"]: (each["Type"], each["Count"], each["Nulls"], each["Distinct"]) for each in done["Columns"]
         }
-        assert told["id"] == ("int64", 5, 0, 4)
-        assert told["name"] == ("string", 4, 1, 4)
+        assert expected["id"] == ("int64", 5, 0, 4)
+        assert expected["name"] == ("string", 4, 1, 4)
 
     @needs_job("format")
     def test_a_table_is_written_in_another_format(self, operators: Operators, place: Place, jobs: list[str]) -> None:

@@ -71,12 +71,12 @@ class QueryTests(OperatorFixtures):
         written = job_of(self._query_into_table(operators, database, statement, output, {"least": 5}))
 
         assert written.details["RowsOut"] == 2
-        shown = operators("table:preview", path=output).object
+        preview = operators("table:preview", path=output).object
         golden = TABLES["orders"].schema
-        assert [(each.name, each.type) for each in shown.schema] == [
+        assert [(each.name, each.type) for each in preview.schema] == [
             (name, golden.field(name).type) for name in ("id", "name", "price", "day", "tags")
         ]
-        assert sorted(shown.rows, key=lambda row: int(row["id"])) == [
+        assert sorted(preview.rows, key=lambda row: int(row["id"])) == [
             {"id": 1, "name": "Ann", "price": _price("10.50"), "day": date(2026, 1, 1), "tags": ["a", None]},
             {"id": 4, "name": "Zoë 🙂", "price": _price("7.25"), "day": None, "tags": ["null", "", 'q"q']},
         ]
@@ -104,7 +104,7 @@ class QueryTests(OperatorFixtures):
     ) -> None:
         self._save_orders(operators, place, database)
 
-        with fails_with(BadQuery, saying='query:1:15: There is no table "oders"'):
+        with fails_with(BadQuery, saying='query:1:15: There is not a table "oders"'):
             operators("table:query", database_name=database, query_string="select * from oders")
         with fails_with(DatabaseNotFound):
             operators("table:query", database_name=f"{database}_missing", query_string="select * from orders")

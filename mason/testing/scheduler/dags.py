@@ -11,10 +11,9 @@ from typing import Any
 from mason.clients.engines.scheduler import SchedulerClient
 from mason.clients.response import Response
 from mason.engines.scheduler.models.dags.dag import Dag
-from mason.engines.scheduler.models.dags.dag_run import Follow, StepEvent, StepStatus, Verdict
+from mason.engines.scheduler.models.dags.dag_run import Follow, FollowDecision, StepEvent, StepStatus
 from mason.engines.scheduler.models.dags.executed_dag_step import ExecutedDagStep
-from mason.engines.scheduler.models.dags.retry import Retry
-from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
+from mason.engines.scheduler.models.dags.valid_dag_step import Retry, ValidDagStep
 from mason.testing.contract import answer, tests_verbs
 from mason.testing.scheduler.fixtures import SchedulerFixtures
 
@@ -30,8 +29,8 @@ class _Said:
         return self.response.to_dict()
 
 
-@dataclass
-class Work:
+@dataclass(kw_only=True)
+class CountingSteps:
     """Work whose steps do nothing but be counted; those in `failing` fail so many times."""
 
     failing: dict[str, int] = field(default_factory=dict)
@@ -55,18 +54,18 @@ class Work:
         time.sleep(self.seconds)
         with self._lock:
             self.ended.append(step.key)
-        return self.failed(step, "it fails") if fails else ExecutedDagStep(step, _Said(Response()))
+        return self.make_failed_step(step, "it fails") if fails else ExecutedDagStep(step, _Said(Response()))
 
-    def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
+    def make_failed_step(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         response = Response()
         response.add_error(message)
         return ExecutedDagStep(step, _Said(response))
 
-    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
-        return Verdict(Follow.FAIL, current.errors[0]) if current.errors else Verdict(Follow.RUN)
+    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> FollowDecision:
+        return FollowDecision(Follow.FAIL, current.errors[0]) if current.errors else FollowDecision(Follow.RUN)
 
-    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
-        return Verdict(Follow.STOP, f'"{blocked.key}" did not run')
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> FollowDecision:
+        return FollowDecision(Follow.STOP, f'"{blocked.key}" did not run')
 
     def note(self, event: StepEvent) -> None:
         self.noted.append(event)
@@ -76,7 +75,7 @@ class Work:
 
 
 def a_step(key: str, *dependencies: str, retry: Retry = _NO_RETRY) -> ValidDagStep:
-    return ValidDagStep(key, key, "demo:noop", "0" * 64, dependencies=dependencies, retry=retry)
+    return ValidDagStep(id=key, key=key, operator="demo:noop", digest="0" * 64, dependencies=dependencies, retry=retry)
 
 
 DIAMOND = Dag("diamond", (a_step("a"), a_step("b", "a"), a_step("c", "a"), a_step("d", "b", "c")))
@@ -85,7 +84,7 @@ DIAMOND = Dag("diamond", (a_step("a"), a_step("b", "a"), a_step("c", "a"), a_ste
 class DagTests(SchedulerFixtures):
     @tests_verbs("run_dag")
     def test_run_dag_runs_every_step_once_and_after_its_dependencies(self, client: SchedulerClient) -> None:
-        work = Work()
+        work = CountingSteps()
 
         statuses = answer(client.run_dag, DIAMOND, work)
 
@@ -95,7 +94,7 @@ class DagTests(SchedulerFixtures):
 
     @tests_verbs("run_dag")
     def test_run_dag_blocks_what_is_behind_a_failure_and_goes_on_elsewhere(self, client: SchedulerClient) -> None:
-        work = Work(failing={"b": 1})
+        work = CountingSteps(failing={"b": 1})
 
         statuses = answer(client.run_dag, DIAMOND, work)
 
@@ -109,14 +108,14 @@ class DagTests(SchedulerFixtures):
 
     @tests_verbs("run_dag")
     def test_run_dag_skips_a_step_and_those_behind_it(self, client: SchedulerClient) -> None:
-        statuses = answer(client.run_dag, DIAMOND, Work(skipping=["b"]))
+        statuses = answer(client.run_dag, DIAMOND, CountingSteps(skipping=["b"]))
 
         assert [statuses[key] for key in "abcd"] == ["succeeded", "skipped", "succeeded", "skipped"]
 
     @tests_verbs("run_dag")
     def test_run_dag_tries_a_step_again_as_often_as_it_says(self, client: SchedulerClient) -> None:
         dag = Dag("retries", (a_step("a", retry=Retry(2, 0.01)), a_step("b", retry=Retry(1, 0.01))))
-        work = Work(failing={"a": 2, "b": 2})
+        work = CountingSteps(failing={"a": 2, "b": 2})
 
         statuses = answer(client.run_dag, dag, work)
 
@@ -126,7 +125,7 @@ class DagTests(SchedulerFixtures):
     @tests_verbs("run_dag")
     def test_run_dag_runs_as_many_steps_at_once_as_it_may_and_not_more(self, client: SchedulerClient) -> None:
         dag = Dag("wide", tuple(a_step(f"s{number}") for number in range(6)))
-        work = Work(seconds=0.05)
+        work = CountingSteps(seconds=0.05)
 
         client.run_dag(dag, work, limit=2, response=Response())
 
@@ -134,10 +133,10 @@ class DagTests(SchedulerFixtures):
 
     @tests_verbs("run_dag")
     def test_run_dag_does_not_run_again_what_is_done(self, client: SchedulerClient) -> None:
-        work = Work()
+        work = CountingSteps()
 
         statuses, _ = client.run_dag(
-            DIAMOND, work, done={"a": {key: Verdict(Follow.RUN) for key in "bc"}}, response=Response()
+            DIAMOND, work, done={"a": {key: FollowDecision(Follow.RUN) for key in "bc"}}, response=Response()
         )
 
         assert sorted(work.began) == ["b", "c", "d"]
@@ -145,7 +144,7 @@ class DagTests(SchedulerFixtures):
 
     @tests_verbs("run_dag")
     def test_run_dag_tells_the_work_how_every_step_ended(self, client: SchedulerClient) -> None:
-        work = Work(failing={"b": 1})
+        work = CountingSteps(failing={"b": 1})
 
         statuses = answer(client.run_dag, DIAMOND, work)
 

@@ -63,8 +63,13 @@ class SchedulerFixtures:
 
 def a_deployment(name: str, expression: str = "") -> Deployment:
     """Return a deployment of one step, as a workflow would hand it over."""
-    step = ValidDagStep("step_1", "step_1", "table:infer", "0" * 64, "local")
-    return Deployment(Schedule(name, expression), Dag(name, (step,)), f"table:infer@sha256:{'0' * 64}", "local")
+    step = ValidDagStep(id="step_1", key="step_1", operator="table:infer", digest="0" * 64, config_id="local")
+    return Deployment(
+        schedule=Schedule(name=name, expression=expression),
+        dag=Dag(name, (step,)),
+        workflow=f"table:infer@sha256:{'0' * 64}",
+        config_id="local",
+    )
 
 
 def names(client: SchedulerClient) -> list[str]:

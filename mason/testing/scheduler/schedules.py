@@ -44,9 +44,9 @@ class ScheduleTests(SchedulerFixtures):
     ) -> None:
         if expression in self.refuses:
             with fails_with(BadInput, saying=self.refuses[expression]):
-                answer(client.validate_schedule, Schedule(name, expression))
+                answer(client.validate_schedule, Schedule(name=name, expression=expression))
         else:
-            assert answer(client.validate_schedule, Schedule(name, expression)) is None
+            assert answer(client.validate_schedule, Schedule(name=name, expression=expression)) is None
 
     @tests_verbs("validate_schedule")
     @pytest.mark.parametrize("expression", BAD)
@@ -54,17 +54,17 @@ class ScheduleTests(SchedulerFixtures):
         self, client: SchedulerClient, name: str, expression: str
     ) -> None:
         with fails_with(BadInput):
-            answer(client.validate_schedule, Schedule(name, expression))
+            answer(client.validate_schedule, Schedule(name=name, expression=expression))
 
     @tests_verbs("validate_schedule")
     @pytest.mark.parametrize("bad_name", ["", "two words", "a/b", "a;b", "-a", "ä", "a" * 64])
     def test_validate_schedule_refuses_what_can_be_no_name(self, client: SchedulerClient, bad_name: str) -> None:
         with fails_with(BadInput):
-            answer(client.validate_schedule, Schedule(bad_name, EXPRESSION))
+            answer(client.validate_schedule, Schedule(name=bad_name, expression=EXPRESSION))
 
     @tests_verbs("validate_schedule", "list_schedules")
     def test_validate_schedule_makes_none(self, client: SchedulerClient, name: str) -> None:
-        answer(client.validate_schedule, Schedule(name, EXPRESSION))
+        answer(client.validate_schedule, Schedule(name=name, expression=EXPRESSION))
 
         assert name not in names(client)
 

@@ -12,7 +12,7 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.testing.contract import answer, check_answer, is_refused
-from mason.testing.scheduler.dags import Work, a_step
+from mason.testing.scheduler.dags import CountingSteps, a_step
 from mason.testing.scheduler.fixtures import EXPRESSION, Deploy, SchedulerFixtures
 
 # Following a run is waiting for the work of a workflow, which a suite of schedulers has none of.
@@ -29,10 +29,10 @@ class VerbTests(SchedulerFixtures):
         if not is_refused(client, "register_dag"):
             deploy(name)
         arguments: dict[str, tuple[Any, ...]] = {
-            "run_dag": (Dag(name, (a_step("a"),)), Work()),
+            "run_dag": (Dag(name, (a_step("a"),)), CountingSteps()),
             "register_dag": (deployment(name),),
             "list_schedules": (),
-            "validate_schedule": (Schedule(name, EXPRESSION),),
+            "validate_schedule": (Schedule(name=name, expression=EXPRESSION),),
             "trigger_schedule": (name,),
             "delete_schedule": (name,),
         }

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from mason.testing.storage.deletion import DeletionTests
 from mason.testing.storage.inference import InferenceTests
-from mason.testing.storage.listing import ListingTests
+from mason.testing.storage.listing import ListingTests, PathTests
 from mason.testing.storage.odd_names import OddNameTests
-from mason.testing.storage.paths import PathTests
 from mason.testing.storage.verbs import VerbTests
 
 

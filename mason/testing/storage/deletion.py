@@ -6,7 +6,7 @@ from mason.clients.engines.storage import StorageClient
 from mason.errors import PathNotFound
 from mason.testing.contract import answer, fails_with, tests_verbs
 from mason.testing.place import Place
-from mason.testing.storage.fixtures import StorageFixtures
+from mason.testing.storage.verbs import StorageFixtures
 
 
 class DeletionTests(StorageFixtures):

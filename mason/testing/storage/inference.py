@@ -14,7 +14,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.errors import NoData, PathNotFound, UnreadableFile
 from mason.testing.contract import answer, fails_with, tests_verbs
 from mason.testing.place import Place
-from mason.testing.storage.fixtures import StorageFixtures
+from mason.testing.storage.verbs import StorageFixtures
 
 BROKEN_PARQUET = b"PAR1" + bytes(range(256)) * 4
 

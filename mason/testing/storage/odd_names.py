@@ -8,7 +8,7 @@ from mason.clients.engines.storage import StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.testing.contract import answer, tests_verbs
 from mason.testing.place import Place
-from mason.testing.storage.fixtures import StorageFixtures
+from mason.testing.storage.verbs import StorageFixtures
 
 ODD_NAMES = (
     "two words",

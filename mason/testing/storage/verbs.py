@@ -1,4 +1,4 @@
-"""What every verb of a storage does alike, and the file system beneath."""
+"""What the tests of a storage start from, what every verb does alike, and the file system beneath."""
 
 from __future__ import annotations
 
@@ -9,7 +9,23 @@ from mason.clients.engines.storage import StorageClient
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.testing.contract import check_answer, is_refused, tests_verbs
 from mason.testing.place import Place
-from mason.testing.storage.fixtures import StorageFixtures
+
+
+class StorageFixtures:
+    """The fixtures of the suite; a subclass has `client` and `base_path`."""
+
+    @pytest.fixture
+    def client(self) -> StorageClient:
+        raise NotImplementedError("A suite is given its client by a fixture `client` in the subclass.")
+
+    @pytest.fixture
+    def base_path(self) -> str:
+        raise NotImplementedError("A suite is told where to write by a fixture `base_path` in the subclass.")
+
+    @pytest.fixture
+    def place(self, client: StorageClient, base_path: str) -> Place:
+        """The place that `base_path` names."""
+        return Place(client.filesystem(), client.path(base_path))
 
 
 class VerbTests(StorageFixtures):

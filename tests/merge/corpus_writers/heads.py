@@ -51,7 +51,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="Words and their values stand before a blank line and the table.",
         columns=["id", "name"],
         rows=[[1, "saw"], [2, "axe"], [3, "nail"]],
-        warnings=["its first 3 lines are no record of 2 fields"],
+        warnings=["its first 3 lines are not a record of 2 fields"],
     )
     yield case(
         "account",
@@ -59,7 +59,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="More lines about the account than there are bookings.",
         columns=["day", "kind", "payee", "sum"],
         rows=[[1, "a", "b", 5], [2, "c", "d", 6]],
-        warnings=["its first 5 lines are no record of 4 fields"],
+        warnings=["its first 5 lines are not a record of 4 fields"],
     )
     yield case(
         "title-of-two",
@@ -67,7 +67,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="A title above a table of two columns of text.",
         columns=["name", "city"],
         rows=[["Ann", "Rome"], ["Bob", "Ulm"]],
-        warnings=["its first line is no record of 2 fields"],
+        warnings=["its first line is not a record of 2 fields"],
     )
     yield case(
         "title-of-three",
@@ -75,7 +75,7 @@ def _of_delimiter(name: str, delimiter: str) -> Iterator[Case]:
         why="A title with a year, one field less than the table has.",
         columns=["name", "city", "note"],
         rows=[["Ann", "Rome", "x"], ["Bob", "Ulm", "y"]],
-        warnings=["its first line is no record of 3 fields"],
+        warnings=["its first line is not a record of 3 fields"],
     )
     yield case(
         "comment-and-blank",

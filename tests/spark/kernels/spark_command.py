@@ -29,7 +29,7 @@ def main(kernel: str, *tasks: str) -> dict[str, object]:
         return _attacks({"type": "local", **runner}, tasks)
     local = LocalRunner(settings)
     if kernel == "query":
-        rows = fetch_rows(local, SqlQuery(tasks[0], []))
+        rows = fetch_rows(local, SqlQuery(statement=tasks[0], tables=[]))
         return {"rows": rows.to_pylist()}
     try:
         done = list(without_beats(local.run(f"spark_kernels:{kernel}", [task.encode() for task in tasks])))
@@ -48,7 +48,7 @@ def _attacks(runner: dict[str, object], statements: tuple[str, ...]) -> dict[str
     answers: list[object] = []
     for statement in statements:
         try:
-            answers.append(fetch_rows(asked, SqlQuery(statement, [])).to_pylist())
+            answers.append(fetch_rows(asked, SqlQuery(statement=statement, tables=[])).to_pylist())
         except MasonError as error:
             answers.append(str(error))
     ((_, environments),) = without_beats(asked.run("spark_kernels:java_environments", [b""]))

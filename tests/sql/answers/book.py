@@ -122,7 +122,7 @@ def _told(value: Any) -> Any:
 def query_of(statement: str, tables: Sequence[SqlTable]) -> SqlQuery:
     """Return a statement as `table query` asks it."""
     names = parse_statement(statement).names
-    return SqlQuery(statement, tables, names=names, rendered=render_for_spark(statement))
+    return SqlQuery(statement=statement, tables=tables, names=names, rendered=render_for_spark(statement))
 
 
 def write_tables(folder: Path) -> Sequence[SqlTable]:
@@ -134,7 +134,9 @@ def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
     path = folder / name
     path.mkdir(parents=True)
     pq.write_table(table, path / "part.parquet")
-    return SqlTable(name, str(path), LOCAL, [str(path / "part.parquet")], encode_schema(table.schema))
+    return SqlTable(
+        name=name, path=str(path), storage=LOCAL, files=[str(path / "part.parquet")], schema=encode_schema(table.schema)
+    )
 
 
 def every_type() -> pa.Table:

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 from mason.clients.spark.in_process import InProcessRunner as SparkRunner
 from mason.clients.spark.settings import RunnerSettings
 from mason.engines.storage.models.location import LOCAL
-from mason.pipeline.driving.in_process import InProcessRunner as LocalRunner
+from mason.pipeline.driving.execution import InProcessRunner as LocalRunner
 from mason.pipeline.sql.query import SqlQuery, SqlTable, fetch_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.types.evidence_json import encode_schema
@@ -61,7 +61,7 @@ def main(engine: str, folder: Path, checked: bool) -> None:
 def _ask(runner: TaskRunner, statement: str, tables: list[SqlTable], *, checked: bool) -> bool:
     try:
         rendered = render_for_spark(statement) if checked else ""
-        fetch_rows(runner, SqlQuery(statement, tables, rendered=rendered, limit=5))
+        fetch_rows(runner, SqlQuery(statement=statement, tables=tables, rendered=rendered, limit=5))
     except Exception:  # noqa: BLE001 (an answer or an error: what it got to is seen from outside)
         return False
     return True
@@ -85,7 +85,9 @@ def _written(folder: Path, name: str, table: pa.Table) -> SqlTable:
     path = folder / "tables" / name
     path.mkdir(parents=True)
     pq.write_table(table, path / "part.parquet")
-    return SqlTable(name, str(path), LOCAL, [str(path / "part.parquet")], encode_schema(table.schema))
+    return SqlTable(
+        name=name, path=str(path), storage=LOCAL, files=[str(path / "part.parquet")], schema=encode_schema(table.schema)
+    )
 
 
 if __name__ == "__main__":

@@ -9,7 +9,10 @@ from shelf.files import ShelfFiles
 from shelf.objects import ShelfObjects
 
 from mason.errors import ClientFailed, Forbidden, MasonError
+from mason.pipeline.storage.abilities import Abilities
 from mason.pipeline.storage.address import JavaNeeds
+
+ABILITIES = Abilities(has_conditions=True)  # no exchange of folders, although a shelf lies on a disk
 
 
 def open_filesystem(address: str) -> pafs.FileSystem:
@@ -27,7 +30,7 @@ def java_needs(address: str, hadoop: str) -> JavaNeeds:
     return JavaNeeds(root=f"file://{_root(address)}/")
 
 
-def explained(path: str, error: OSError) -> MasonError:
+def explain_error(path: str, error: OSError) -> MasonError:
     """Return what an error of the file system means."""
     kind = Forbidden if isinstance(error, PermissionError) else ClientFailed
     return kind(f"shelf://{path}: {error.strerror or error}".rstrip(".") + ".")

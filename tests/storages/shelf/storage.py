@@ -34,7 +34,7 @@ class ShelfStorageClient(StorageClient):
     def path(self, text: str) -> Path:
         plain = text.removeprefix("shelf://").rstrip("/")
         if not plain or plain.startswith("/") or ".." in plain.split("/"):
-            raise BadPath(f'"{text}" is no place on a shelf: write shelf://room/key.')
+            raise BadPath(f'"{text}" is not a place on a shelf: write shelf://room/key.')
         return Path("shelf", plain)
 
     def filesystem(self) -> pafs.FileSystem:

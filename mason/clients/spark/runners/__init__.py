@@ -84,7 +84,7 @@ def build_runner(configuration: Mapping[str, Any], storages: Sequence[str] = ())
     if runner.starts_spark:
         _check_version(settings)
         for storage in storages:
-            settings = settings.reading(java_needs(storage, hadoop_version()))
+            settings = settings.with_needs(java_needs(storage, hadoop_version()))
     return runner(settings)
 
 

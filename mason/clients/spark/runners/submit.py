@@ -158,10 +158,10 @@ def submit_conf(settings: RunnerSettings, java_options: str = "") -> dict[str, s
 
 def submit_environment(java: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of spark-submit: what Spark needs, and what says where the cluster is."""
-    kept = {name: variables[name] for name in CLUSTER_VARIABLES if variables.get(name)}
+    passed_on = {name: variables[name] for name in CLUSTER_VARIABLES if variables.get(name)}
     # Which Python runs the tasks is a setting.
     needed = {name: value for name, value in spark_environment(java, variables).items() if name != "PYSPARK_PYTHON"}
-    return {**kept, **needed}
+    return {**passed_on, **needed}
 
 
 def ships_dependencies(settings: RunnerSettings) -> bool:

@@ -59,7 +59,7 @@ class Keeper:
         self._idle_seconds = idle_minutes * 60
         self._scratch = Path(tempfile.mkdtemp(prefix="mason-spark-"))
         self._process: subprocess.Popen[bytes] | None = None
-        self._told_to_stop = False
+        self._must_stop = False
         self._log_read = 0
         self._archive = ClassArchive.of(Path(os.environ["JAVA_HOME"]))
         self._may_make_archive = True
@@ -78,7 +78,7 @@ class Keeper:
             self._stop()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
-        self._told_to_stop = True
+        self._must_stop = True
 
     def _start(self, ports: Callable[[], int]) -> bool:
         for _ in range(_PORTS_TRIED):
@@ -91,7 +91,7 @@ class Keeper:
                 return True
             if "BindException" not in self._log():
                 break
-        if not self._told_to_stop:
+        if not self._must_stop:
             record.write_private(self._folder / record.FAILURE, self._log()[-4000:] or "it did not start")
         return False
 
@@ -189,7 +189,7 @@ class Keeper:
         shutil.rmtree(self._scratch, ignore_errors=True)
 
     def _lives(self) -> bool:
-        return not self._told_to_stop and self._process is not None and self._process.poll() is None
+        return not self._must_stop and self._process is not None and self._process.poll() is None
 
     def _log(self) -> str:
         try:
@@ -204,13 +204,13 @@ def idle_minutes(variables: Mapping[str, str] = os.environ) -> float:
     Raises:
         BadInput: the variable says something else than a number of minutes.
     """
-    told = variables.get(IDLE_VARIABLE) or str(DEFAULT_IDLE_MINUTES)
+    given = variables.get(IDLE_VARIABLE) or str(DEFAULT_IDLE_MINUTES)
     try:
-        minutes = float(told)
+        minutes = float(given)
     except ValueError:
         minutes = math.nan
     if not (math.isfinite(minutes) and minutes >= 0):
-        raise BadInput(f'{IDLE_VARIABLE} is "{told}": it must be a number of minutes.')
+        raise BadInput(f'{IDLE_VARIABLE} is "{given}": it must be a number of minutes.')
     return minutes
 
 
@@ -227,8 +227,8 @@ def main(folder: Path) -> None:
     if os.fork():
         # The command waits for this process, not for its child: no zombie stays with it.
         os._exit(0)
-    told = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
-    Keeper(folder, told["key"], told["conf"], idle_minutes()).run()
+    launch = json.loads((folder / "launch.json").read_text(encoding="utf-8"))
+    Keeper(folder, launch["key"], launch["conf"], idle_minutes()).run()
 
 
 if __name__ == "__main__":

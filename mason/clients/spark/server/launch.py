@@ -109,9 +109,9 @@ def hadoop_version() -> str:
 
 def spark_environment(java: Path, variables: Mapping[str, str] = os.environ) -> dict[str, str]:
     """Return the environment of a Spark process: what Spark needs, and nothing else of this process's."""
-    kept = {name: variables[name] for name in KEPT_VARIABLES if variables.get(name)}
+    passed_on = {name: variables[name] for name in KEPT_VARIABLES if variables.get(name)}
     return {
-        **kept,
+        **passed_on,
         "JAVA_HOME": str(java),
         "SPARK_HOME": str(spark_home()),
         "PYSPARK_PYTHON": sys.executable,

@@ -21,7 +21,7 @@ RETIRE = "retire"
 FAILURE = "failure"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerRecord:
     """A server that was started; whether it still lives is seen from its processes."""
 
@@ -42,9 +42,9 @@ class ServerRecord:
     def read(cls, folder: Path) -> ServerRecord | None:
         """Return what the discovery file says, or None if there is none that can be read."""
         try:
-            told = json.loads((folder / RECORD).read_text(encoding="utf-8"))
-            server, keeper = ProcessId(**told.pop("server")), ProcessId(**told.pop("keeper"))
-            return cls(server=server, keeper=keeper, **told)
+            document = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+            server, keeper = ProcessId(**document.pop("server")), ProcessId(**document.pop("keeper"))
+            return cls(server=server, keeper=keeper, **document)
         except (OSError, ValueError, TypeError, KeyError):
             return None
 

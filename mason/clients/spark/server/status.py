@@ -12,7 +12,7 @@ from mason.clients.spark.server.runtime import private_folder, runtime_folder
 from mason.clients.spark.server.warm import stop_server
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ServerStatus:
     """A server as a person would want to see it."""
 

@@ -28,7 +28,7 @@ _SECONDS_TO_KEEP_LOGS = 24 * 3600
 
 
 class ServerUnavailable(ClientFailed):
-    """502 · exit 1 · The warm server cannot be had; the job can still run without it."""
+    """Raised when there is no warm server to be had; the job can still run without it. 502 · exit 1"""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ def warm_session(launch: Launch) -> WarmSession:
     retire_others(servers, folder)
     with _lock(folder):
         (folder / record.RETIRE).unlink(missing_ok=True)
-        server = _living(folder) or _start(folder, launch)
+        server = _read_living_record(folder) or _start(folder, launch)
         return WarmSession(folder, server, sessions.lease_session(folder))
 
 
@@ -77,14 +77,14 @@ def give_up(session: WarmSession) -> None:
             stop_server(session.folder)
 
 
-def retire_others(servers: Path, kept: Path) -> None:
+def retire_others(servers: Path, current: Path) -> None:
     """Have the servers of other keys stopped: each as soon as no command uses it."""
     for folder in server_folders(servers):
-        if folder != kept:
+        if folder != current:
             (folder / record.RETIRE).touch()
             _stop_if_orphan(folder)
     for folder in servers.iterdir():
-        if folder != kept and not (folder / record.RECORD).exists() and _age(folder) > _SECONDS_TO_KEEP_LOGS:
+        if folder != current and not (folder / record.RECORD).exists() and _age(folder) > _SECONDS_TO_KEEP_LOGS:
             shutil.rmtree(folder, ignore_errors=True)
 
 
@@ -129,7 +129,7 @@ def _lock(folder: Path) -> Iterator[None]:
         yield
 
 
-def _living(folder: Path) -> ServerRecord | None:
+def _read_living_record(folder: Path) -> ServerRecord | None:
     server = ServerRecord.read(folder)
     if server is None:
         return None

@@ -16,5 +16,5 @@ class Database:
     """The metastore that has it, where the configuration names several."""
 
     def to_dict(self) -> dict[str, Any]:
-        told = {"Path": self.path, "Client": self.client}
-        return {"Name": self.name, **{key: value for key, value in told.items() if value}}
+        document = {"Path": self.path, "Client": self.client}
+        return {"Name": self.name, **{key: value for key, value in document.items() if value}}

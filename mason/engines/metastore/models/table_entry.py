@@ -51,10 +51,10 @@ def table_of(entry: Mapping[str, Any]) -> Table:
 
 def _schema(entry: Mapping[str, Any]) -> Schema:
     fields = _arrow_fields(entry["ArrowSchema"])
-    shown = entry["Schema"]["Columns"]
+    entries = entry["Schema"]["Columns"]
     columns = [
         Column(*field, {key: word for key, word in words.items() if key != "Name"})
-        for field, words in zip(fields, shown, strict=True)
+        for field, words in zip(fields, entries, strict=True)
     ]
     return Schema(entry["Schema"]["SchemaType"], tuple(columns))
 

@@ -26,7 +26,7 @@ def _unknown_place(step: str, path: str) -> StepPlace:
     return StepPlace(path)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Deployment:
     """A checked workflow and when it is due."""
 

@@ -11,7 +11,7 @@ from mason.errors import BadInput
 from mason.util.names import CONFIG_ID_RULE, is_config_id
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Schedule:
     """When a named piece of work is due; without an expression, when somebody triggers it."""
 
@@ -47,7 +47,7 @@ class Schedule:
             raise BadInput(
                 f'"{self.name}" cannot be the name of a schedule: {CONFIG_ID_RULE}.', hint="Give one with -s."
             )
-        self._read(Timing.checked)
+        self._read(Timing.parse_checked)
 
     def _read(self, read: Callable[[str], Timing]) -> Timing | None:
         try:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from itertools import takewhile
 
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 WORDS = {
     "@hourly": "0 * * * *",
@@ -45,7 +45,7 @@ class Timing:
     zone: str = "UTC"
 
     @classmethod
-    def checked(cls, written: str) -> Timing:
+    def parse_checked(cls, written: str) -> Timing:
         """Read what a person writes now, of which cron must not make something that they do not mean.
 
         Raises:
@@ -112,7 +112,7 @@ def _fields_of_word(word: str) -> str:
     if word.lower() in WORDS:
         return WORDS[word.lower()]
     near = did_you_mean(word, WORDS) if word.lower() != _EVERY else 'Write "*/5 * * * *" for every five minutes.'
-    raise ValueError(f'"{word}" is no word for a schedule. {near or f"Write {TIMING_RULE}"}')
+    raise ValueError(f'"{word}" is not a word for a schedule. {near or f"Write {TIMING_RULE}"}')
 
 
 def _is_sixth_and_no_field(words: list[str]) -> bool:
@@ -132,7 +132,7 @@ def _zone(words: list[str], written: str) -> str:
         known = sorted(available_timezones())
         ends = next((f'Did you mean "{each}"?' for each in known if each.endswith(f"/{words[0]}")), "")
         near = ends or did_you_mean(words[0], known) or 'Write one such as "Europe/Berlin".'
-        raise ValueError(f'there is no time zone "{words[0]}". {near}') from None
+        raise ValueError(f'there is not a time zone "{words[0]}". {near}') from None
     return words[0]
 
 

@@ -29,9 +29,9 @@ def draw_readings(readings: Sequence[Mapping[str, Any]], width: int) -> list[str
 def _draw_records(reading: Mapping[str, Any], width: int) -> Iterator[str]:
     names = reading["ColumnNames"][:width]
     rows = [[*row, *[""] * (len(names) - len(row))][: len(names)] for row in reading["FirstRecords"]]
-    lines, shown = clip_lines([*map(_on_one_line, names)], [list(map(_on_one_line, row)) for row in rows], width)
+    lines, fitting = clip_lines([*map(_on_one_line, names)], [list(map(_on_one_line, row)) for row in rows], width)
     yield from lines
-    hidden = len(reading["ColumnNames"]) - shown
+    hidden = len(reading["ColumnNames"]) - fitting
     if hidden:
         yield f"… and {counted(hidden, 'column')} more"
 

@@ -24,7 +24,7 @@ from fastavro.schema import SchemaParseException, UnknownType
 
 from mason.errors import UnreadableFile
 from mason.pipeline.formats.binary.avro_types import AvroColumns, find_columns
-from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.binary.columnar_files import translate_parser_errors
 
 _HEADER = fastavro.parse_schema(
     {
@@ -54,14 +54,14 @@ MOST_BLOCK = 512 * 1024 * 1024
 
 
 class _CutOff(Exception):
-    """The file ends within a block. No EOFError, which would be taken for the end of all blocks."""
+    """Raised when the file ends within a block. No EOFError, which would be taken for the end of all blocks."""
 
 
 class _Damaged(Exception):
-    """A block that is not as it was written, with the reason."""
+    """Raised when a block is not as it was written, with the reason."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class AvroFile:
     """An Avro file whose header was read."""
 
@@ -84,8 +84,14 @@ class AvroFile:
         plain = {**self.header, "meta": {**self.header["meta"], _CODEC: b"null"}}
         begins = io.BytesIO()
         fastavro.schemaless_writer(begins, _HEADER, plain)
-        blocks = _Blocks(self.source, _CODECS[self.codec], self.header["sync"], self.most_block, begins.getvalue())
-        with _reading_blocks(self.name, self.codec):
+        blocks = _Blocks(
+            source=self.source,
+            decompress=_CODECS[self.codec],
+            sync=self.header["sync"],
+            most=self.most_block,
+            _pending=begins.getvalue(),
+        )
+        with _translate_block_errors(self.name, self.codec):
             for block in self._block_reader(blocks):
                 for value in _records_in(block):
                     yield value if self.columns.are_fields else {self.columns.schema.names[0]: value}
@@ -102,7 +108,7 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
     Raises:
         UnreadableFile: it has none, or one of a codec or a schema that is not read.
     """
-    with parsing(name, "Avro", *_BROKEN):
+    with translate_parser_errors(name, "Avro", *_BROKEN):
         header = fastavro.schemaless_reader(source, _HEADER, None)
         if _SCHEMA not in header["meta"]:
             raise UnreadableFile(name, "not a complete Avro file: its header has no schema.")
@@ -112,7 +118,7 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
     except ValueError as error:
         raise UnreadableFile(name, f"{error}.") from error
     most = MOST_BLOCK if field_bytes is None else min(max(field_bytes, _USUAL_BLOCK), MOST_BLOCK)
-    file = AvroFile(name, source, header, columns, most)
+    file = AvroFile(name=name, source=source, header=header, columns=columns, most_block=most)
     if file.codec not in _CODECS:
         known = ", ".join(_CODECS)
         raise UnreadableFile(name, f"its codec {file.codec} is not read; these are: {known}.")
@@ -120,9 +126,9 @@ def open_avro(name: str, source: IO[bytes], field_bytes: int | None = None) -> A
 
 
 @contextmanager
-def _reading_blocks(name: str, codec: str) -> Iterator[None]:
+def _translate_block_errors(name: str, codec: str) -> Iterator[None]:
     try:
-        with parsing(name, "Avro", *_BROKEN):
+        with translate_parser_errors(name, "Avro", *_BROKEN):
             yield
     except _CutOff as error:
         raise UnreadableFile(name, "not a complete Avro file: it ends within a block") from error
@@ -153,7 +159,7 @@ def _records_in(block: Any) -> Iterator[Any]:
         raise _Damaged(f"it says to hold {said:,} records, and more bytes stand behind them")
 
 
-@dataclass
+@dataclass(kw_only=True)
 class _Blocks:
     """The blocks of a file as it would be without its codec, for who reads them piece by piece."""
 

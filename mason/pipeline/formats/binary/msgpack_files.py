@@ -43,7 +43,7 @@ def read_msgpack(name: str, blocks: Iterator[bytes], budget: Budget) -> FileSche
     if maps.others:
         warnings.append("it holds values that are no maps")
     unique_names(list(columns), warnings)
-    return FileSchema("msgpack", columns, rows=count, complete=maps.at_end, warnings=warnings)
+    return FileSchema(format="msgpack", columns=columns, rows=count, complete=maps.at_end, warnings=warnings)
 
 
 class Maps:

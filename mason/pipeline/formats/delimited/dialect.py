@@ -27,7 +27,7 @@ class Ragged(StrEnum):
     """Found, never given: no record has the last field, which is null. Others are set aside."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Dialect:
     """How the records of a text are written.
 

@@ -22,9 +22,8 @@ from mason.pipeline.formats.odd_values import NULL_MARK, OddValue, describe_null
 from mason.pipeline.formats.sampling import Budget
 from mason.pipeline.formats.text_buffer import TextBuffer
 from mason.pipeline.types.column_types import NOTHING, TEXT, Evidence, merge
-from mason.pipeline.types.odd_spellings import describe_odd_spellings
 from mason.pipeline.types.pattern_hints import PatternHint, find_hint, find_thousands
-from mason.pipeline.types.text_types import classify
+from mason.pipeline.types.text_types import classify, describe_odd_spellings
 
 SHOWN_RECORDS = 3
 LONGEST_CELL = 200
@@ -42,7 +41,7 @@ class KnownHeader:
 def read_csv(
     name: str, texts: Iterator[str], options: CsvOptions, budget: Budget, headers: dict[str, KnownHeader]
 ) -> FileSchema | None:
-    """Return the columns of a text that comes block by block, or None if there is no record in it.
+    """Return the columns of a text that comes block by block, or None if there is not a record in it.
 
     `headers` are first lines of other files that turned out to be headers: who begins with the same line needs no
     second look. Records are numbered from 1, the header included.
@@ -82,7 +81,14 @@ def read_csv(
     batches = _batches(reader, buffer, first, budget)
     ragged = options.ragged or shape.ragged
     skip_rows = blank + sniffed.skip_rows if sniffed.skip_rows else 0
-    reading = CsvReading(sniffed.dialect, header, skip_rows, options.skip_footer, shape.surplus, ragged)
+    reading = CsvReading(
+        dialect=sniffed.dialect,
+        header=header,
+        skip_rows=skip_rows,
+        skip_footer=options.skip_footer,
+        surplus=shape.surplus,
+        ragged=ragged,
+    )
     reading = replace(reading, all_quoted=reader.all_quoted)
     reading = _with_header(reading, rows, first.numbers, names, warnings) if header else reading
     seen = _classify_batches(batches, names, rows[0], options.nulls, warnings, reading)
@@ -202,7 +208,7 @@ def _batches(reader: RecordReader, buffer: TextBuffer, first: _Batch, budget: Bu
         batch = _Batch(rows, reader.numbers, first.before)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Seen:
     """What the records show: of each column, or of those that are odd by their numbers."""
 
@@ -259,7 +265,7 @@ def _classify_batches(
         seen = [merge(one, other) for one, other in zip(seen, found, strict=True)] if count else found
         count += len(rows)
     warnings += [describe_null_mark(names[index]) for index in sorted(marked) if NULL_MARK not in nulls]
-    return _Seen(seen, count, odd, hints, thousands, spellings)
+    return _Seen(columns=seen, count=count, odd=odd, hints=hints, thousands=thousands, spellings=spellings)
 
 
 def _first_ragged(batch: _Batch, rows: list[list[str]], width: int) -> str:

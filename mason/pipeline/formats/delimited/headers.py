@@ -49,7 +49,7 @@ class Header(StrEnum):
 def judge_header(rows: Sequence[Sequence[str]]) -> Header:
     """Say whether the first record names the columns.
 
-    A name is no number, date or boolean, and has letters where it has digits; a year may be one above what is no year,
+    A name is not a number, date or boolean, and has letters where it has digits; a year may be one above other values,
     and a date or a boolean above numbers; an empty cell says nothing, nor does `inf`, which may be short for inflation.
     Names that stand above numbers, dates or booleans are surely names, and so is whatever stands beside the empty name
     of a column of row names, as R and pandas write it.

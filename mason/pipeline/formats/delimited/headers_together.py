@@ -129,10 +129,10 @@ def describe_doubts(schemas: Mapping[str, FileSchema]) -> Iterator[str]:
         line = _first_line(schemas[names[0]])
         taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
         so = f" (so were those of {_list_names(names[1:])})" if len(names) > 1 else ""
-        told = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
+        doubt = f'its first line, "{line}", was taken for {taken}{so}, and could be {other}'
         sign = next((each for each in COMMENTS if line.startswith(each)), "")
         comment = f', comment:"{sign}" leaves it out' if sign else ""
-        yield f"{names[0]}: {told}; parse_headers: true or false settles it{comment}."
+        yield f"{names[0]}: {doubt}; parse_headers: true or false settles it{comment}."
 
 
 def _first_line(schema: FileSchema) -> str:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field, replace
 
-from mason.engines.storage.models.delimited_options import DelimitedOptions
+from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.errors import BadInput
 from mason.pipeline.formats.delimited.dialect import Ragged, check_delimiter, check_mark
 from mason.pipeline.formats.delimited.sniff import Asked
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CsvOptions:
     """What the user says of a file's dialect, and its name; what is empty or None is detected."""
 
@@ -48,7 +48,14 @@ def check_csv_options(
     if any(width < 1 for width in asked.widths):
         raise BadInput("widths must be numbers from 1 on.")
     ragged = Ragged(options.ragged) if options.ragged else None
-    return CsvOptions(asked, options.skip_footer, ragged, read_headers, nulls, options.sheet)
+    return CsvOptions(
+        asked=asked,
+        skip_footer=options.skip_footer,
+        ragged=ragged,
+        read_headers=read_headers,
+        nulls=nulls,
+        sheet=options.sheet,
+    )
 
 
 def _check_comment(wanted: str) -> str:
@@ -62,5 +69,5 @@ def _check_apart(asked: Asked) -> None:
     quote = '"' if asked.quote is None else asked.quote
     marks = [mark for mark in (asked.delimiter, quote, asked.escape, asked.comment) if mark]
     if len(set(marks)) < len(marks):
-        told = "delimiter, quote, escape and comment must differ."
-        raise BadInput(told, hint="A quote inside quotes is doubled by default: leave escape out.")
+        message = "delimiter, quote, escape and comment must differ."
+        raise BadInput(message, hint="A quote inside quotes is doubled by default: leave escape out.")

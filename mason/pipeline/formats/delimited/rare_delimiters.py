@@ -49,8 +49,8 @@ def doubt_one_column(text: str, *, final: bool) -> list[str]:
         shown = {"\t": "tab"}.get(cut, cut)
         return [f'its first line has {lines[0].count(cut)} "{shown}", others have not; delimiter:"{shown}" cuts it']
     if widths := _find_widths(lines):
-        shown = ",".join(map(str, widths))
-        return [f'its lines seem to have fields of fixed width; widths:"{shown}" reads them as columns']
+        counts_text = ",".join(map(str, widths))
+        return [f'its lines seem to have fields of fixed width; widths:"{counts_text}" reads them as columns']
     return []
 
 

@@ -16,7 +16,7 @@ LOOK = 64 * 1024
 """So many bytes of a file are looked at for the end of its header first."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CsvReading:
     """How a file of delimited text is read.
 

@@ -69,8 +69,8 @@ def find_shape(rows: Sequence[Sequence[str]], *, header: bool, first_quoted: boo
     if width == len(names) - 1 and not first[-1]:
         return Shape(names[:-1], notes=["its header ends with a delimiter that its records do not have"])
     if width == len(names) - 1 and len(below) > 1:
-        told = f'its records have one field less than its header: "{names[-1]}" is null'
-        return Shape(names, ragged=Ragged.LAST_IS_NULL, notes=[told])
+        note = f'its records have one field less than its header: "{names[-1]}" is null'
+        return Shape(names, ragged=Ragged.LAST_IS_NULL, notes=[note])
     return Shape(names)
 
 

@@ -53,7 +53,7 @@ class Sniffed:
     notes: Sequence[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Asked:
     """What the user says of a dialect; None is to be found out."""
 
@@ -69,16 +69,18 @@ class Asked:
 
     def dialect(self, delimiter: str) -> Dialect:
         quote = '"' if self.quote is None else self.quote
-        return Dialect(delimiter, quote, self.escape or "", self.comment, widths=tuple(self.widths))
+        return Dialect(
+            delimiter=delimiter, quote=quote, escape=self.escape or "", comment=self.comment, widths=tuple(self.widths)
+        )
 
 
 def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     """Return how a text, with line ends `\\n`, is written. Unless `final`, more is to come."""
     excel = _EXCEL.match(text) if asked.skip_rows is None and not asked.delimiter and not asked.widths else None
     if excel:
-        told = f'its first line says "{excel[0].strip()}" and is no record'
+        note = f'its first line says "{excel[0].strip()}" and is not a record'
         rest = sniff(text[excel.end() :], replace(asked, delimiter=excel[1], is_below_another=True), final=final)
-        return Sniffed(rest.dialect, 1 + rest.skip_rows, [told, *rest.notes])
+        return Sniffed(rest.dialect, 1 + rest.skip_rows, [note, *rest.notes])
     if asked.skip_rows:
         place = _end_of_lines(text, asked.skip_rows)
         rest = sniff(text[place:], replace(asked, skip_rows=0), final=final)
@@ -90,7 +92,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     doubts = [f'its delimiter is "{wide}"'] if wide else _doubt_delimiter(bare, asked, plain.delimiter, final=final)
     if rule := find_rule(bare, plain.delimiter) if not (asked.comment or asked.widths) else "":
         plain = replace(plain, comment=rule)
-        doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is no record')
+        doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is not a record')
     doubts += doubt_lines(text)
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
@@ -275,15 +277,15 @@ def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> 
 
     Two things may be unusual about a text: `A|| 'b'` has a doubled delimiter, or spaces behind it, and other quotes.
     """
-    first, told = _best_dialect(text, plain, asked, final=final)
-    if not told or not first.quote or first.escape:
-        return first, told
+    first, notes = _best_dialect(text, plain, asked, final=final)
+    if not notes or not first.quote or first.escape:
+        return first, notes
     second, also = _best_dialect(text, first, asked, final=final)
-    return (second, told + also) if also and second.quote else (first, told)
+    return (second, notes + also) if also and second.quote else (first, notes)
 
 
 def _best_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
-    best, told = plain, ""
+    best, reason = plain, ""
     fewest = _faults(text, plain, final=final)
     for dialect, note in _others(text, plain, asked, final=final):
         is_needed = _is_needed(text, dialect, plain, final=final)
@@ -291,8 +293,8 @@ def _best_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tu
             continue
         faults = _faults(text, dialect, final=final)
         if faults < fewest or (is_needed and faults == fewest):
-            best, told, fewest = dialect, note, faults
-    return best, [told] if told else []
+            best, reason, fewest = dialect, note, faults
+    return best, [reason] if reason else []
 
 
 def _others(text: str, plain: Dialect, asked: Asked, *, final: bool) -> Iterator[tuple[Dialect, str]]:

@@ -65,7 +65,7 @@ def judge_lines(inside: str, before: Sequence[str], behind: Sequence[str], delim
     return Lines.DOUBTFUL if is_proven else Lines.TEXT
 
 
-def look_far(inside: str, before: Sequence[str], delimiter: str, width: int) -> bool:
+def has_many_record_lines(inside: str, before: Sequence[str], delimiter: str, width: int) -> bool:
     """Say whether very many lines of a quoted field look like records, whatever stands behind them."""
     if width < 2:
         return False

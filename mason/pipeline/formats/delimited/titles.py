@@ -42,15 +42,15 @@ def find_titles(text: str, records: Sequence[ExactRecord], *, below_another: boo
     if table is None or not table.start or table.start > MOST_SKIPPED or table.width < 2:
         return 0, _describe_doubt(records)
     before = records[: table.start]
-    shown = next((each.raw for each in before if not each.is_blank), "").partition("\n")[0]
-    if not shown:
+    first_line = next((each.raw for each in before if not each.is_blank), "").partition("\n")[0]
+    if not first_line:
         return 0, []  # blank lines are passed over anyway
     lines = text.count("\n", 0, before[-1].end)  # with comments, which are no records
-    shown = shown if len(shown) <= _SHOWN else f"{shown[:_SHOWN]}…"
+    first_line = first_line if len(first_line) <= _SHOWN else f"{first_line[:_SHOWN]}…"
     first = "the next" if below_another else "its first"
     which = f"{first} line is" if lines == 1 else f"{first} {lines:,} lines are"
-    told = f'{which} no record of {counted(table.width, "field")}, and skipped: "{shown}"'
-    return lines, [told, *_describe_comments(before, records[table.start :])]
+    note = f'{which} not a record of {counted(table.width, "field")}, and skipped: "{first_line}"'
+    return lines, [note, *_describe_comments(before, records[table.start :])]
 
 
 def _describe_comments(before: Sequence[ExactRecord], records: Sequence[ExactRecord]) -> Iterator[str]:
@@ -64,15 +64,15 @@ def _describe_comments(before: Sequence[ExactRecord], records: Sequence[ExactRec
 def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
     """What is said of a first line that names one of two columns, above one that could name both, or of none."""
     if records and len(records[0].fields) > 1 and not any(records[0].fields):
-        return ["its first record has nothing but empty fields; if it is none, skip_rows: 1 skips it"]
+        return ["all fields of its first record are empty; if that is not data, skip_rows: 1 skips it"]
     if len(records) > 1 and usual_width(records) == 1 and _is_comment(records[0]) and " " in records[0].raw:
         sign = next(each for each in COMMENTS if records[0].raw.startswith(each))
         return [f'its first line begins with {sign}, and is read; comment:"{sign}" leaves it out']
     if usual_width(records) != 2 or not (lines := _count_padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
-    told = f'{which}, "{records[0].raw}", was taken for the header, and could be a title'
-    return [f"{told}; skip_rows: {lines} skips it"]
+    doubt = f'{which}, "{records[0].raw}", was taken for the header, and could be a title'
+    return [f"{doubt}; skip_rows: {lines} skips it"]
 
 
 def usual_width(records: Sequence[ExactRecord]) -> int:

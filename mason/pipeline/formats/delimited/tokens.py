@@ -15,14 +15,14 @@ from functools import cache
 from itertools import pairwise
 
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.delimited.swallowed_lines import LINE_END, Lines, judge_lines, look_far
+from mason.pipeline.formats.delimited.swallowed_lines import LINE_END, Lines, has_many_record_lines, judge_lines
 
 OPEN_QUOTE = "a quote is opened and not closed"
 STRAY_QUOTE = "text stands behind a closing quote"
 SWALLOWS = "a quote is opened, and the lines that it holds look like records"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExactRecord:
     """A record as it stands in a text, its line end left out. Only a field that is not quoted can be null."""
 
@@ -81,11 +81,13 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
         if is_quoted:
             wrong = _what_is_wrong(rest, is_open=closing == "", final=final)
             if "\n" in inside or "\r" in inside:
-                far = not dialect.sure and look_far(inside, fields, dialect.delimiter, width)
+                far = not dialect.sure and has_many_record_lines(inside, fields, dialect.delimiter, width)
                 if torn := SWALLOWS if far else wrong:
                     end = LINE_END.search(text, *field.span(1))
                     assert end is not None, "one was seen"
-                    return ExactRecord(fields, quoted, text[start : end.start()], end.end(), torn)
+                    return ExactRecord(
+                        fields=fields, quoted=quoted, raw=text[start : end.start()], end=end.end(), problem=torn
+                    )
                 long.append((len(fields), inside))
             problem = problem or wrong
         fields.append(_content(inside, rest, dialect) if is_quoted else _unescape(rest, dialect))
@@ -101,7 +103,9 @@ def _record_at(text: str, start: int, dialect: Dialect, width: int, *, final: bo
         lines = max(judge_lines(each, fields[:n], fields[n + 1 :], dialect.delimiter, width) for n, each in long)
     problem = SWALLOWS if lines is Lines.RECORDS else problem
     raw = text[start : field.start(4)]
-    return ExactRecord(fields, quoted, raw, position, problem, doubtful=lines is Lines.DOUBTFUL)
+    return ExactRecord(
+        fields=fields, quoted=quoted, raw=raw, end=position, problem=problem, doubtful=lines is Lines.DOUBTFUL
+    )
 
 
 def _what_is_wrong(rest: str, *, is_open: bool, final: bool) -> str:
@@ -151,7 +155,9 @@ def _split_by_widths(text: str, start: int, widths: Sequence[int], *, final: boo
     places = [sum(widths[:number]) for number in range(len(widths) + 1)]
     fields = [raw[one:other].strip(" ") for one, other in pairwise(places)]
     problem = "" if not raw[places[-1] :].strip() else f"it is longer than the {places[-1]:,} characters of its fields"
-    return ExactRecord(fields, [False] * len(fields), raw, end.end() if end else len(text), problem)
+    return ExactRecord(
+        fields=fields, quoted=[False] * len(fields), raw=raw, end=end.end() if end else len(text), problem=problem
+    )
 
 
 def is_text(field: str) -> bool:

@@ -139,7 +139,7 @@ def _come_back(texts: pa.Array) -> npt.NDArray[np.bool_]:
     """Say of numbers whether a double, written with the fewest digits that give it back, is the same text."""
     try:
         written = texts.cast(pa.float64()).cast(pa.string())
-    except pa.ArrowInvalid:  # a version or a date in a text is no number
+    except pa.ArrowInvalid:  # a version or a date in a text is not a number
         return np.zeros(len(texts), dtype=np.bool_)
     same: npt.NDArray[np.bool_] = pc.equal(written, texts).to_numpy(zero_copy_only=False)
     return same

@@ -149,8 +149,8 @@ class _Lines:
                 self.numbers.append(self._line)
             elif line.strip():
                 self._bad += 1
-                told = f"cannot be read: {why}" if why else "is not a JSON object"
-                self._first_bad = self._first_bad or f"line {self._line:,} {told}"
+                problem = f"cannot be read: {why}" if why else "is not a JSON object"
+                self._first_bad = self._first_bad or f"line {self._line:,} {problem}"
         return records
 
 

@@ -19,7 +19,7 @@ _ODD_NUMBER = re.compile(r"[0-9](?:[0-9.]{16}|[eE]\+?[0-9]{3})").search
 
 
 class NotAnObject(ValueError):
-    """A text that is no JSON object, or one that no table can hold, with the reason."""
+    """Raised when a text is not a JSON object, or one that no table can hold, with the reason."""
 
 
 @dataclass(frozen=True)
@@ -36,8 +36,8 @@ def load(text: str, decoder: json.JSONDecoder | None = None) -> Any:
     With `DIGITS_DECODER` every fraction is a decimal.
 
     Raises:
-        NotAnObject: it is no JSON, or says something that would be lost.
-        ValueError: it is no JSON.
+        NotAnObject: it is not JSON, or says something that would be lost.
+        ValueError: it is not JSON.
     """
     _check_depth(text)
     try:
@@ -53,7 +53,7 @@ def load_all(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
 
     Raises:
         NotAnObject: as `load` does.
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
     _check_depth(text)
     decode = (decoder or _decoder_for(text)).raw_decode
@@ -74,7 +74,7 @@ def load_each(text: str, decoder: json.JSONDecoder | None = None) -> list[Any]:
     """Return the elements of an array, or values one behind the other; those that no table can hold as `BadElement`s.
 
     Raises:
-        ValueError: it is no JSON.
+        ValueError: it is not JSON.
     """
     loaded: list[Any] = []
     for element in _split_elements(text):

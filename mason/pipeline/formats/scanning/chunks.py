@@ -20,7 +20,7 @@ BEGINNING = 4096
 """So many bytes are read of a record that is too long."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Chunk:
     """Whole records in UTF-8. `offset` is where they begin in the (decoded) file; `is_last`: nothing follows.
 
@@ -90,18 +90,24 @@ def split_chunks(
         if not scan.end and most_field is not None and _is_too_long(rest, dialect, most_field):
             begins = rest[:BEGINNING]
             length, rest = _pass_over(rest, dialect.quote, coming)
-            yield Chunk(begins, Scan(1, len(begins), np.zeros(1, np.uint64)), offset, not rest, length)
+            yield Chunk(
+                read=begins,
+                scan=Scan(1, len(begins), np.zeros(1, np.uint64)),
+                offset=offset,
+                is_last=not rest,
+                passed_over=length,
+            )
             offset, needed = offset + length, size
             continue
         if not scan.end and len(rest) < LONGEST_RECORD:
             needed = len(rest) * 2  # scanning it anew with every block would take forever
             continue
         whole = scan if scan.end else scan_records(rest, dialect, width, final=True)
-        yield Chunk(rest, whole, offset, False)
+        yield Chunk(read=rest, scan=whole, offset=offset, is_last=False)
         offset += whole.end
         rest, needed = rest[whole.end :], size
     if rest:
-        yield Chunk(rest, scan_records(rest, dialect, width, final=True), offset, True)
+        yield Chunk(read=rest, scan=scan_records(rest, dialect, width, final=True), offset=offset, is_last=True)
 
 
 def _is_too_long(text: bytes, dialect: Dialect, most_field: int) -> bool:

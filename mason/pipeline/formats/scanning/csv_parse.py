@@ -2,12 +2,12 @@
 
 Arrow's parser is fast, and silent about what it does not like. So its rows are counted against the scan of the bytes;
 where the two differ, the chunk is read again by the tokenizer of `csv_tokens`. Records with quotes where none belong
-are read so from the start, and put between the others.
+are read so from the start, and put between the others. Records with bytes that are no UTF-8 are found first.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,10 +20,36 @@ import pyarrow.csv as pacsv
 
 from mason.pipeline.formats.delimited.dialect import Dialect, Ragged
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
-from mason.pipeline.formats.delimited.tokens import ExactRecord, is_text
-from mason.pipeline.formats.scanning.broken_bytes import find_broken_records
+from mason.pipeline.formats.delimited.tokens import ExactRecord, is_text, split_exactly
 from mason.pipeline.formats.scanning.chunks import Chunk
-from mason.pipeline.formats.scanning.record_marks import Scan, blank_records
+from mason.pipeline.formats.scanning.record_marks import OddRecord, Scan, blank_records
+
+_PIECE = 64 * 1024  # an error of Python holds a copy of all that was decoded
+
+
+def find_broken_records(chunk: Chunk, dialect: Dialect, width: int) -> Sequence[OddRecord]:
+    """Return the records of a chunk that are not UTF-8, besides those that are odd already."""
+    known = chunk.odd_by_index
+    places = (place for index, *place in _find_broken_places(chunk) if index not in known)
+    texts = ((start, end, chunk.read[start:end].decode("utf-8", "surrogateescape")) for start, end in places)
+    return [OddRecord(start, end, next(split_exactly(text, dialect, width))) for start, end, text in texts]
+
+
+def _find_broken_places(chunk: Chunk) -> Iterator[tuple[int, int, int]]:
+    """Yield the numbers of records that cannot be decoded, with where they begin and end."""
+    ends = chunk.scan.ends
+    place = 0
+    while place < chunk.scan.end:
+        last = int(np.searchsorted(ends, min(place + _PIECE, chunk.scan.end)))
+        try:
+            chunk.read[place : int(ends[last])].decode("utf-8")
+        except UnicodeDecodeError as error:
+            index = int(np.searchsorted(ends, place + error.start, side="right"))
+            yield index, int(ends[index - 1]) if index else 0, int(ends[index])
+            place = int(ends[index])
+        else:
+            place = int(ends[last])
+
 
 TRUE, FALSE = ["true", "True", "TRUE"], ["false", "False", "FALSE"]
 _ALL_TEXT: Mapping[int, pa.DataType] = {}
@@ -31,7 +57,7 @@ _NEWLINE = b"\n"[0]
 _FEW = 4  # where more than every fourth record is odd, all of them are read field by field
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Layout:
     """What the records of a file are to be: how they are written, and how many fields each of them has.
 
@@ -66,7 +92,7 @@ class BadRecord:
     reason: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ParsedChunk:
     """The rows of a chunk: one array of text per column, and the index of each row among the chunk's records."""
 
@@ -102,7 +128,7 @@ def _without_odd(chunk: Chunk) -> Chunk:
     removed = np.cumsum([each.end - each.start for each in chunk.scan.odd])
     before = np.searchsorted([each.start for each in chunk.scan.odd], ends)  # how many odd ones stand before an end
     moved = ends - np.append(0, removed)[before]
-    return Chunk(text, Scan.of(moved, text), chunk.offset, chunk.is_last)
+    return Chunk(read=text, scan=Scan.of(moved, text), offset=chunk.offset, is_last=chunk.is_last)
 
 
 def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
@@ -117,7 +143,9 @@ def _with_odd(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> ParsedChunk:
         pa.concat_arrays(both).take(pa.array(order)) for both in zip(parsed.columns, careful.columns, strict=True)
     ]
     found = sorted([*bad, *careful.bad], key=lambda each: each.index)
-    return ParsedChunk(columns, indices[order], found, parsed.records + careful.records, careful.cut)
+    return ParsedChunk(
+        columns=columns, indices=indices[order], bad=found, records=parsed.records + careful.records, cut=careful.cut
+    )
 
 
 def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
@@ -141,7 +169,7 @@ def _parse_fast(chunk: Chunk, layout: Layout) -> ParsedChunk | None:
     if layout.quoted_nulls:  # without quotes they are null already
         words = pa.array(sorted(layout.quoted_nulls), pa.string())
         columns = [pc.if_else(pc.is_in(each, words), pa.scalar(None, pa.string()), each) for each in columns]
-    return ParsedChunk(columns, np.delete(wanted, numbers), bad, len(wanted))
+    return ParsedChunk(columns=columns, indices=np.delete(wanted, numbers), bad=bad, records=len(wanted))
 
 
 def _is_utf8(text: memoryview) -> bool:
@@ -230,7 +258,9 @@ def _parse_records(records: Iterable[tuple[int, ExactRecord]], layout: Layout) -
             cut += any(record.fields[len(mended.fields) :])
             indices.append(index)
     columns = [_column(rows, position, layout) for position in range(layout.width)]
-    return ParsedChunk(columns, np.array(indices, dtype=np.int64), bad, len(rows) + len(bad), cut)
+    return ParsedChunk(
+        columns=columns, indices=np.array(indices, dtype=np.int64), bad=bad, records=len(rows) + len(bad), cut=cut
+    )
 
 
 def _mend_record(record: ExactRecord, layout: Layout) -> ExactRecord:

@@ -74,7 +74,7 @@ def parse_typed(chunk: Chunk, layout: Layout, types: Mapping[int, pa.DataType]) 
     columns = columns_of(table)
     if _length_as_text(columns, layout.dialect, scan.quotes) != len(text) + (text[-1] != _NEWLINE):
         return None
-    return ParsedChunk(columns, np.arange(table.num_rows), [], table.num_rows)
+    return ParsedChunk(columns=columns, indices=np.arange(table.num_rows), bad=[], records=table.num_rows)
 
 
 def sources_of(parsed: ParsedChunk, chunk: Chunk, layout: Layout) -> list[Source]:

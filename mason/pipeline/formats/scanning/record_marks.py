@@ -1,4 +1,8 @@
-"""The bytes of delimited text that matter, and the records that they tell."""
+"""The bytes of delimited text that matter, and the records that they tell.
+
+Quotes, delimiters and line ends are found as bits, one for each byte. A prefix sum modulo two of the quotes' bits says
+which bytes stand inside quotes (`between`); line ends outside end records. No byte is looked at one by one.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +60,7 @@ class Scan:
         return ends if len(ends) == self.records else np.append(ends, self.end)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Marks:
     """Where in a text the bytes are that matter, and which of them stand inside quotes."""
 
@@ -77,7 +81,15 @@ class Marks:
         marks = quotes | lines | delimiters
         opens = byte_bits.after(marks) | byte_bits.single(0, marks)
         closes = byte_bits.before(marks) | byte_bits.single(len(content) - 1, marks)
-        return cls(content, quotes, lines, delimiters, byte_bits.between(quotes), opens, closes)
+        return cls(
+            content=content,
+            quotes=quotes,
+            lines=lines,
+            delimiters=delimiters,
+            inside=byte_bits.between(quotes),
+            opens=opens,
+            closes=closes,
+        )
 
     def find_misplaced(self, *, inside: bool = False) -> Bits:
         """Return the quotes that can neither open a field nor close one; `inside`: the text begins within quotes."""

@@ -14,8 +14,8 @@ from mason.pipeline.formats.scanning.record_marks import Marks, Scan, line_ends,
 def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> Scan:
     """Find the ends of the records, which are line ends outside quotes.
 
-    Unless `final`, more text is to come: what follows the last line end is no record yet. `width` is how many fields a
-    record has, 0 if that is not known.
+    Unless `final`, more text is to come: what follows the last line end is not a record yet. `width` is how many fields
+    a record has, 0 if that is not known.
     """
     if not dialect.is_simple:
         return scan_field_by_field(text, dialect, width, final=final)

@@ -1,12 +1,16 @@
-"""How far the cells of a sheet lie apart. Its reader makes room for every cell between the first and the last one.
+"""What is read of a workbook's sheets, as data that goes along to tasks, and how far the cells of a sheet lie apart.
 
-One cell at XFD1048576, which a slip of the hand makes, would take it 500 GB, and the whole process with it.
+The reader of sheets makes room for every cell between the first and the last one. One cell at XFD1048576, which a slip
+of the hand makes, would take it 500 GB, and the whole process with it.
 """
 
 from __future__ import annotations
 
 import re
 import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 MOST_CELLS = 20_000_000
 """From here on a sheet may not have more than `MOST_TIMES` the room that its cells take."""
@@ -66,3 +70,25 @@ def _column_number(letters: bytes) -> int:
     for letter in letters.upper():
         number = number * 26 + letter - 64
     return number
+
+
+@dataclass(frozen=True, kw_only=True)
+class SheetPart:
+    """What is read of a sheet: the rows from `first_row` on that are not empty, and the columns by their places.
+
+    `header` are the cells of its header, where it has one, which may stand again among the rows. `exact` are columns of
+    numbers that are to be read digit by digit.
+    """
+
+    sheet: str
+    first_row: int
+    columns: tuple[tuple[int, str], ...]
+    rows: int
+    header: tuple[str, ...] = ()
+    exact: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, value: Mapping[str, Any]) -> SheetPart:
+        columns = tuple((place, name) for place, name in value["columns"])
+        names = {each: tuple(value.get(each, ())) for each in ("header", "exact")}
+        return cls(**{**value, "columns": columns, **names})

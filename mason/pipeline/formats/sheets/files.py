@@ -19,8 +19,8 @@ from mason.pipeline.formats.delimited.headers import Header
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.odd_values import OddValue, are_few
 from mason.pipeline.formats.sheets.cells import cell_name, check_workbook, count_errors
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.formats.sheets.head import Head, SheetsAsked, name_of_cell
-from mason.pipeline.formats.sheets.parts import SheetPart
 from mason.pipeline.formats.sheets.values import Cells, evidence_of_cells, need_digits, source_of
 from mason.pipeline.formats.sheets.xml import open_sheets
 from mason.pipeline.formats.sources import Source
@@ -31,8 +31,8 @@ ALL = "*"
 _TEXTS_KEPT = 1_000
 
 
-@dataclass(frozen=True)
-class _Look:
+@dataclass(frozen=True, kw_only=True)
+class _SheetFinding:
     """A sheet that may be read, and what all its rows show."""
 
     part: SheetPart
@@ -59,31 +59,42 @@ def read_workbook(name: str, source: Any, asked: SheetsAsked) -> FileSchema | No
         wanted, hidden = _sheets_to_look_at(name, book, asked.sheet)
         xml = open_sheets(name, content)
         found = (
-            _look(Cells(book.get_sheet_by_name(each), xml(each), frozenset(asked.nulls)), asked) for each in wanted
+            _inspect_sheet(
+                Cells(sheet=book.get_sheet_by_name(each), xml=xml(each), nulls=frozenset(asked.nulls)), asked
+            )
+            for each in wanted
         )
-        looks = [look for look in found if look is not None]
+        looks = [found_sheet for found_sheet in found if found_sheet is not None]
         hidden = [sheet for sheet in hidden if book.get_sheet_by_name(sheet).height]
     if not looks:
         return None
     first = looks[0]
-    chosen = [look for look in looks if asked.sheet == ALL or set(look.columns) == set(first.columns)]
-    left_out = [look.part.sheet for look in looks if look not in chosen]
-    begins = Counter(look.part.header for look in looks)
-    doubts = {look.part.sheet: [look.doubt] for look in chosen if look.doubt and begins[look.part.header] == 1}
-    warnings = [note for look in chosen for note in (*doubts.get(look.part.sheet, ()), *look.notes)]
-    warnings += count_errors(name, content, [look.part.sheet for look in chosen])
+    chosen = [
+        found_sheet for found_sheet in looks if asked.sheet == ALL or set(found_sheet.columns) == set(first.columns)
+    ]
+    left_out = [found_sheet.part.sheet for found_sheet in looks if found_sheet not in chosen]
+    begins = Counter(found_sheet.part.header for found_sheet in looks)
+    doubts = {
+        found_sheet.part.sheet: [found_sheet.doubt]
+        for found_sheet in chosen
+        if found_sheet.doubt and begins[found_sheet.part.header] == 1
+    }
+    warnings = [
+        note for found_sheet in chosen for note in (*doubts.get(found_sheet.part.sheet, ()), *found_sheet.notes)
+    ]
+    warnings += count_errors(name, content, [found_sheet.part.sheet for found_sheet in chosen])
     warnings += _tell_left_out(left_out, "has other columns", "have other columns")
     warnings += _tell_left_out(hidden, "is hidden", "are hidden")
     columns: dict[str, Evidence] = {}
-    for look in chosen:
-        columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in look.columns.items()}
-    rows = sum(look.part.rows for look in chosen)
-    parts = tuple(look.part for look in chosen)
-    odd = {name: each for look in reversed(chosen) for name, each in look.odd.items()}
+    for found_sheet in chosen:
+        columns |= {each: merge(columns.get(each, NOTHING), seen) for each, seen in found_sheet.columns.items()}
+    rows = sum(found_sheet.part.rows for found_sheet in chosen)
+    parts = tuple(found_sheet.part for found_sheet in chosen)
+    odd = {name: each for found_sheet in reversed(chosen) for name, each in found_sheet.odd.items()}
     return FileSchema(
-        "xlsx",
-        columns,
-        rows,
+        format="xlsx",
+        columns=columns,
+        rows=rows,
         stated_rows=rows,
         warnings=warnings,
         guess=first.guess,
@@ -117,7 +128,7 @@ def read_rows(
     with _open_workbook(name, content) as book:
         xml = open_sheets(name, content)
         for part in parts:
-            cells = Cells(book.get_sheet_by_name(part.sheet), xml(part.sheet), frozenset(nulls))
+            cells = Cells(sheet=book.get_sheet_by_name(part.sheet), xml=xml(part.sheet), nulls=frozenset(nulls))
             found = cells.records(part.first_row)
             left = part.rows
             while some := list(islice(found, rows)):
@@ -178,18 +189,18 @@ def _tell_left_out(sheets: Sequence[str], one: str, several: str) -> list[str]:
         return []
     named = ", ".join(f'"{each}"' for each in sheets[:5]) + (f" and {len(sheets) - 5:,} more" if sheets[5:] else "")
     is_one = len(sheets) == 1
-    told = f"sheet {named} {one} and is" if is_one else f"sheets {named} {several} and are"
-    return [f"{told} left out (the parameter sheet names one to be read, or * for all that are visible)"]
+    subject = f"sheet {named} {one} and is" if is_one else f"sheets {named} {several} and are"
+    return [f"{subject} left out (the parameter sheet names one to be read, or * for all that are visible)"]
 
 
-def _look(cells: Cells, asked: SheetsAsked) -> _Look | None:
+def _inspect_sheet(cells: Cells, asked: SheetsAsked) -> _SheetFinding | None:
     """Look at every row of a sheet; None if it has none."""
     notes: list[str] = []
     sheet = cells.sheet
     head = Head.of(cells, asked, notes)
     if head is None:
         return None
-    header = SheetPart(sheet.name, head.first_row, (), 0, head.header)
+    header = SheetPart(sheet=sheet.name, first_row=head.first_row, columns=(), rows=0, header=head.header)
     seen = [_Column() for _ in range(sheet.width)]
     rows = 0
     for number, row in cells.records(head.first_row):
@@ -204,12 +215,16 @@ def _look(cells: Cells, asked: SheetsAsked) -> _Look | None:
     exact = {name: place for place, name in placed if need_digits(seen[place].kinds, seen[place].ends)}
     columns = {name: seen[place].evidence for place, name in placed}
     columns |= {name: _evidence_of_digits(cells, header, place) for name, place in exact.items()}
-    part = SheetPart(sheet.name, head.first_row, placed, rows, head.header, tuple(exact))
+    part = SheetPart(
+        sheet=sheet.name, first_row=head.first_row, columns=placed, rows=rows, header=head.header, exact=tuple(exact)
+    )
     notes += [*_tell_negatives(cells), *_tell_rounded(cells), *_tell_merged(sheet)]
     prefix = f'sheet "{sheet.name}": '
     odd = {name: found for place, name in placed if (found := seen[place].odd_text(sheet.name))}
     doubt = prefix + head.doubt if head.doubt else ""
-    return _Look(part, columns, head.guess, [prefix + note for note in notes], doubt, odd)
+    return _SheetFinding(
+        part=part, columns=columns, guess=head.guess, notes=[prefix + note for note in notes], doubt=doubt, odd=odd
+    )
 
 
 def _evidence_of_digits(cells: Cells, part: SheetPart, place: int) -> Evidence:
@@ -232,7 +247,7 @@ def _tell_negatives(cells: Cells) -> list[str]:
     first = cell_name(*next(iter(cells.negatives)))
     which = f"cell {first} has" if count == 1 else f"{count:,} cells (the first is {first}) have"
     what = "is read as the number that it holds" if count == 1 else "are read as the numbers that they hold"
-    return [f"{which} the format of a date or a time below zero, which is none, and {what}"]
+    return [f"{which} the format of a date or a time below zero, which does not exist, and {what}"]
 
 
 def _tell_rounded(cells: Cells) -> list[str]:
@@ -293,7 +308,14 @@ class _Texts:
         if not are_few(self._count, self._values) or kind == "string":
             return None
         place = f'row {self._first:,} of sheet "{sheet}"'
-        return OddValue(next(iter(self._texts)), self._first, self._count, str(kind), tuple(self._texts), place)
+        return OddValue(
+            value=next(iter(self._texts)),
+            record=self._first,
+            count=self._count,
+            others=str(kind),
+            values=tuple(self._texts),
+            place=place,
+        )
 
 
 def _tell_merged(sheet: Any) -> list[str]:

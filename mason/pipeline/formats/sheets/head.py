@@ -29,7 +29,7 @@ class SheetsAsked:
     nulls: Collection[str] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Head:
     """Where the records of a sheet begin, and what their columns are called; "" where nothing says."""
 
@@ -47,9 +47,9 @@ class Head:
             return None
         titles = count_titles(rows, notes) if asked.skip_rows is None else 0
         if titles:
-            told = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:_SHOWN]
+            title = " ".join(str(cell) for _, row in rows[:titles] for cell in row if is_there(cell))[:_SHOWN]
             notes.append(
-                f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{told}"'
+                f'its first {"row is" if titles == 1 else f"{titles} rows are"} a title, and skipped: "{title}"'
             )
         elif asked.skip_rows is None and asked.read_headers is None:
             notes += describe_rows_before(rows)
@@ -61,8 +61,8 @@ class Head:
         if asked.read_headers or (asked.read_headers is None and guess.is_there):
             names = [name_of_cell(cell) for cell in first]
             notes += _tell_nameless(cells, number, names)
-            return cls(number + 1, names, guess, tuple(names), doubt)
-        return cls(number, [""] * cells.sheet.width, guess, doubt=doubt)
+            return cls(first_row=number + 1, names=names, guess=guess, header=tuple(names), doubt=doubt)
+        return cls(first_row=number, names=[""] * cells.sheet.width, guess=guess, doubt=doubt)
 
 
 def name_of_cell(cell: Any) -> str:
@@ -109,7 +109,7 @@ def _describe_doubt(guess: Header, number: int, first: Sequence[Any]) -> str:
     if not guess.is_doubtful:
         return ""
     line = ", ".join(str(cell) for cell in first if is_there(cell))
-    shown = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
+    clipped = line if len(line) <= _SHOWN else f"{line[:_SHOWN]}…"
     taken, other = ("the header", "data") if guess.is_there else ("data", "the header")
     row = "its first row" if not number else f"its row {number + 1:,}"
-    return f'{row}, "{shown}", was taken for {taken}, and could be {other}; parse_headers: true or false settles it'
+    return f'{row}, "{clipped}", was taken for {taken}, and could be {other}; parse_headers: true or false settles it'

@@ -19,9 +19,9 @@ from mason.pipeline.formats.sheets.titles import is_there
 from mason.pipeline.formats.sheets.xml import Place, SheetXml
 from mason.pipeline.formats.sources import ArrowSource, Source, ValueSource
 from mason.pipeline.types.column_types import NOTHING, TEXT, Evidence, evidence_of, merge
-from mason.pipeline.types.durations import duration_texts
 from mason.pipeline.types.number_types import MAX_PRECISION
 from mason.pipeline.types.text_types import integer
+from mason.pipeline.types.time_text import duration_texts
 
 _EXACT = 2**53
 _DIGITS_OF_EXCEL = 15  # no number has more of them there
@@ -40,7 +40,7 @@ _NUMBERS = frozenset([int, float, Decimal])
 _WIDER = {frozenset([int, float]): float, frozenset([date, datetime]): datetime}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Cells:
     """The cells of a sheet as values.
 

@@ -166,13 +166,13 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "avro": OutputFormat(
-        "avro",
-        "avro",
-        {"deflate": "", NO_COMPRESSION: ""},
-        avro_codec,
-        AvroFileWriter,
-        count_rows,
-        _decode,
-        escape_names,
+        name="avro",
+        extension="avro",
+        compressions={"deflate": "", NO_COMPRESSION: ""},
+        codec=avro_codec,
+        open=AvroFileWriter,
+        count=count_rows,
+        decode=_decode,
+        names=escape_names,
     )
 }

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from mason.pipeline.types.far_times import check_written, times_of_text
+from mason.pipeline.types.time_text import check_written, times_of_text
 
 Convert = Callable[[pa.Array], pa.Array]
 
@@ -27,7 +27,7 @@ class Change:
     words: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Codec:
     """How a column of one type is stored."""
 
@@ -62,7 +62,7 @@ def codec_for(declared: pa.DataType, rule: Rule, rename: Callable[[Sequence[str]
 
 def as_is(declared: pa.DataType) -> Codec:
     """Return the codec of a type that the format has."""
-    return Codec(declared, declared, lambda values: values, lambda values: values)
+    return Codec(type=declared, stored=declared, encode=lambda values: values, decode=lambda values: values)
 
 
 def cast_to(declared: pa.DataType, stored: pa.DataType, words: str = "") -> Codec:
@@ -92,7 +92,7 @@ def timestamp_text(declared: pa.DataType) -> Codec:
 
 
 def decimal_text(declared: pa.DataType) -> Codec:
-    return _codec(declared, pa.string(), plain_decimals, _casting(declared), "text")
+    return _codec(declared, pa.string(), plain_decimals, _make_cast(declared), "text")
 
 
 def count_of_units(declared: pa.DataType) -> Codec:
@@ -117,7 +117,13 @@ def entries(declared: pa.DataType, key: Codec, value: Codec) -> Codec:
         return pa.MapArray.from_arrays(offsets, *decoded, type=declared, mask=values.is_null())
 
     inside = [*_within("[].key", key), *_within("[].value", value)]
-    return Codec(declared, stored, encode, decode, [Change("", declared, "a list of key and value"), *inside])
+    return Codec(
+        type=declared,
+        stored=stored,
+        encode=encode,
+        decode=decode,
+        changes=[Change("", declared, "a list of key and value"), *inside],
+    )
 
 
 def list_parts(values: pa.Array) -> tuple[pa.Array, pa.Array]:
@@ -166,10 +172,16 @@ _NO_EXPONENT = 6  # decimals of so small a scale are never written with one
 
 
 def _codec(declared: pa.DataType, stored: pa.DataType, encode: Convert, decode: Convert, words: str) -> Codec:
-    return Codec(declared, stored, encode, decode, [Change("", declared, words)] if words else [])
+    return Codec(
+        type=declared,
+        stored=stored,
+        encode=encode,
+        decode=decode,
+        changes=[Change("", declared, words)] if words else [],
+    )
 
 
-def _casting(declared: pa.DataType) -> Convert:
+def _make_cast(declared: pa.DataType) -> Convert:
     return lambda values: values.cast(declared)
 
 
@@ -202,7 +214,7 @@ def _struct_codec(
         parts = [codec.decode(part) for codec, part in zip(fields, values.flatten(), strict=True)]
         return pa.StructArray.from_arrays(parts, fields=list(declared), mask=values.is_null())
 
-    return Codec(declared, stored, encode, decode, inside)
+    return Codec(type=declared, stored=stored, encode=encode, decode=decode, changes=inside)
 
 
 def _list_codec(declared: pa.DataType, element: Codec) -> Codec:
@@ -216,7 +228,7 @@ def _list_codec(declared: pa.DataType, element: Codec) -> Codec:
         offsets, inner = list_parts(values)
         return pa.ListArray.from_arrays(offsets, element.decode(inner), type=declared, mask=values.is_null())
 
-    return Codec(declared, stored, encode, decode, _within("[]", element))
+    return Codec(type=declared, stored=stored, encode=encode, decode=decode, changes=_within("[]", element))
 
 
 def _map_codec(declared: pa.DataType, key: Codec, value: Codec) -> Codec:
@@ -232,4 +244,10 @@ def _map_codec(declared: pa.DataType, key: Codec, value: Codec) -> Codec:
         parts = (key.decode(keys), value.decode(items))
         return pa.MapArray.from_arrays(offsets, *parts, type=declared, mask=values.is_null())
 
-    return Codec(declared, stored, encode, decode, [*_within("[].key", key), *_within("[].value", value)])
+    return Codec(
+        type=declared,
+        stored=stored,
+        encode=encode,
+        decode=decode,
+        changes=[*_within("[].key", key), *_within("[].value", value)],
+    )

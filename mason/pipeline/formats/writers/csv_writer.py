@@ -35,7 +35,7 @@ from mason.pipeline.formats.writers.output_format import (
 )
 from mason.pipeline.storage.blocks import read_blocks
 from mason.pipeline.storage.files import DataFile
-from mason.pipeline.types.far_times import check_written, is_day_or_moment, times_of_text
+from mason.pipeline.types.time_text import check_written, is_day_or_moment, times_of_text
 
 DELIMITER = ","
 _MOST_SCALE = 6  # beyond, Arrow would write small decimals with an exponent
@@ -53,7 +53,7 @@ def csv_codec(declared: pa.DataType) -> Codec:
     if pa.types.is_decimal(declared) and declared.scale > _MOST_SCALE:
         return _quietly(decimal_text(declared))
     if is_day_or_moment(declared):
-        return Codec(declared, declared, check_written, lambda values: values)
+        return Codec(type=declared, stored=declared, encode=check_written, decode=lambda values: values)
     return as_is(declared)
 
 
@@ -66,7 +66,9 @@ def codec_of_nested_text(declared: pa.DataType) -> Codec:
     def decode(values: pa.Array) -> pa.Array:
         return values_of_json(values, declared)
 
-    return Codec(declared, pa.string(), encode, decode, [Change("", declared, "JSON text")])
+    return Codec(
+        type=declared, stored=pa.string(), encode=encode, decode=decode, changes=[Change("", declared, "JSON text")]
+    )
 
 
 class CsvFileWriter(FileWriter):
@@ -88,7 +90,7 @@ class CsvFileWriter(FileWriter):
 
 def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
     """Count the records behind the header: line ends outside quotes, as a merge counts what it reads."""
-    return count_records(read_blocks(filesystem, DataFile(path, path, 0), CHUNK)) - 1
+    return count_records(read_blocks(filesystem, DataFile(path=path, name=path, size=0), CHUNK)) - 1
 
 
 def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
@@ -115,17 +117,17 @@ def _quote_if_needed(name: str) -> str:
 
 def _quietly(codec: Codec) -> Codec:
     """A number in quotes is still one to whoever reads CSV: nothing to speak of."""
-    return Codec(codec.type, codec.stored, codec.encode, codec.decode)
+    return Codec(type=codec.type, stored=codec.stored, encode=codec.encode, decode=codec.decode)
 
 
 FORMATS = {
     "csv": OutputFormat(
-        "csv",
-        "csv",
-        {NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"},
-        csv_codec,
-        CsvFileWriter,
-        count_rows,
-        _decode,
+        name="csv",
+        extension="csv",
+        compressions={NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"},
+        codec=csv_codec,
+        open=CsvFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

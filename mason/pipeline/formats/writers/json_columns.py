@@ -17,7 +17,7 @@ from mason.pipeline.formats.writers.codecs import (
     map_parts,
     plain_decimals,
 )
-from mason.pipeline.types.far_times import check_written
+from mason.pipeline.types.time_text import check_written
 
 NULL = pa.scalar("null")
 _MUST_BE_ESCAPED = '["\\\\\\x00-\\x1f]'

@@ -71,7 +71,7 @@ class JsonWriter(JsonLinesWriter):
 
 def count_lines(filesystem: pafs.FileSystem, path: str) -> int:
     """Count the lines: there is no line end inside an object, where it is escaped."""
-    return sum(block.count(b"\n") for block in read_blocks(filesystem, DataFile(path, path, 0), CHUNK))
+    return sum(block.count(b"\n") for block in read_blocks(filesystem, DataFile(path=path, name=path, size=0), CHUNK))
 
 
 def count_elements(filesystem: pafs.FileSystem, path: str) -> int:
@@ -106,8 +106,23 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 
 FORMATS = {
-    "jsonl": OutputFormat("jsonl", "jsonl", _COMPRESSIONS, json_codec, JsonLinesWriter, count_lines, _decode),
+    "jsonl": OutputFormat(
+        name="jsonl",
+        extension="jsonl",
+        compressions=_COMPRESSIONS,
+        codec=json_codec,
+        open=JsonLinesWriter,
+        count=count_lines,
+        decode=_decode,
+    ),
     "json": OutputFormat(
-        "json", "json", _COMPRESSIONS, json_codec, JsonWriter, count_elements, _decode, is_document=True
+        name="json",
+        extension="json",
+        compressions=_COMPRESSIONS,
+        codec=json_codec,
+        open=JsonWriter,
+        count=count_elements,
+        decode=_decode,
+        is_document=True,
     ),
 }

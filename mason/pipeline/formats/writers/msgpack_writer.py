@@ -63,7 +63,7 @@ def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
     """Count the values in the file, which are passed over and not looked into."""
     unpacker = msgpack.Unpacker(max_buffer_size=2**31 - 1)
     rows = 0
-    for block in read_blocks(filesystem, DataFile(path, path, 0), CHUNK):
+    for block in read_blocks(filesystem, DataFile(path=path, name=path, size=0), CHUNK):
         unpacker.feed(block)
         while True:
             try:
@@ -80,12 +80,12 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "msgpack": OutputFormat(
-        "msgpack",
-        "msgpack",
-        {NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"},
-        msgpack_codec,
-        MsgpackFileWriter,
-        count_rows,
-        _decode,
+        name="msgpack",
+        extension="msgpack",
+        compressions={NO_COMPRESSION: "", "gzip": ".gz", "zstd": ".zst"},
+        codec=msgpack_codec,
+        open=MsgpackFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

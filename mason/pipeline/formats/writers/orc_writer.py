@@ -57,14 +57,14 @@ def _codec_of_times(declared: pa.DataType) -> Codec:
             values.cast(pa.timestamp("ns", declared.tz))
         except pa.ArrowInvalid as error:
             first, last = map(python_value, pc.min_max(values).values())
-            told = f"from {first} to {last}"
+            message = f"from {first} to {last}"
             raise ValueError(
-                f"times {told} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11; "
+                f"times {message} cannot all be read back from ORC, only those between 1677-09-22 and 2262-04-11; "
                 "Parquet, CSV and JSON lines hold them."
             ) from error
         return values
 
-    return Codec(declared, declared, encode, lambda values: values)
+    return Codec(type=declared, stored=declared, encode=encode, decode=lambda values: values)
 
 
 class _NeverFails(io.RawIOBase):
@@ -136,12 +136,12 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "orc": OutputFormat(
-        "orc",
-        "orc",
-        {"zstd": "", "snappy": "", "zlib": "", "lz4": "", NO_COMPRESSION: ""},
-        orc_codec,
-        OrcFileWriter,
-        count_rows,
-        _decode,
+        name="orc",
+        extension="orc",
+        compressions={"zstd": "", "snappy": "", "zlib": "", "lz4": "", NO_COMPRESSION: ""},
+        codec=orc_codec,
+        open=OrcFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

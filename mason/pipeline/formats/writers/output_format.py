@@ -15,7 +15,7 @@ from mason.errors import BadInput, Unprocessable
 from mason.pipeline.formats.sources import Source
 from mason.pipeline.formats.writers.codecs import Codec
 from mason.pipeline.types.python_values import first_far
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 NO_COMPRESSION = "none"
 
@@ -69,7 +69,7 @@ class FileWriter(ABC):
         """Write what comes at the end."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class OutputFormat:
     """A format: what it makes of types, how a file of it is written, and how its rows are counted again."""
 
@@ -107,7 +107,7 @@ class OutputFormat:
         """
         if wanted and wanted not in self.compressions:
             known = ", ".join(self.compressions)
-            raise BadInput(f'"{wanted}" is no compression for {self.name}.', hint=f"One of: {known}.")
+            raise BadInput(f'"{wanted}" is not a compression for {self.name}.', hint=f"One of: {known}.")
         return wanted or self.compression
 
     def check_size(self, rows: int, columns: int) -> None:
@@ -117,14 +117,14 @@ class OutputFormat:
             TooLarge: they do not.
         """
         if self.most_columns is not None and columns > self.most_columns:
-            told = f"{self.most_columns:,} columns at most, and there are {columns:,}"
-            raise TooLarge(f"{self.name} holds {told}.", hint="Choose some of them (columns), or another format.")
+            limit = f"{self.most_columns:,} columns at most, and there are {columns:,}"
+            raise TooLarge(f"{self.name} holds {limit}.", hint="Choose some of them (columns), or another format.")
         if self.most_rows is not None and rows > self.most_rows:
-            told = f"{self.most_rows:,} rows at most, and there are {rows:,}"
+            limit = f"{self.most_rows:,} rows at most, and there are {rows:,}"
             hint = (
                 "Take fewer (filter, sample_size), one file for each partition (partition_columns), or another format."
             )
-            raise TooLarge(f"{self.name} holds {told}.", hint=hint)
+            raise TooLarge(f"{self.name} holds {limit}.", hint=hint)
 
 
 def output_format(name: str) -> OutputFormat:
@@ -135,7 +135,7 @@ def output_format(name: str) -> OutputFormat:
     """
     if name not in _MODULES:
         hint = did_you_mean(name, OUTPUT_FORMATS) or f"One of: {', '.join(OUTPUT_FORMATS)}."
-        raise BadInput(f'"{name}" is no format that can be written.', hint=hint)
+        raise BadInput(f'"{name}" is not a format that can be written.', hint=hint)
     module = importlib.import_module(f"mason.pipeline.formats.writers.{_MODULES[name]}")
     found: OutputFormat = module.FORMATS[name]
     return found
@@ -170,8 +170,8 @@ def python_columns(stored: pa.RecordBatch, names: Sequence[str], format_: str) -
             far = first_far(values)
             if far is None:
                 raise
-            told = f"{far} is not in the years from 1 to 9999, and {format_} is written with these alone."
-            raise CannotHold(name, told, hint="Parquet, CSV and JSON lines hold it.") from problem
+            message = f"{far} is not in the years from 1 to 9999, and {format_} is written with these alone."
+            raise CannotHold(name, message, hint="Parquet, CSV and JSON lines hold it.") from problem
     return found
 
 

@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from mason.pipeline.formats.sources import Source
 from mason.pipeline.formats.writers.codecs import as_is
 from mason.pipeline.formats.writers.output_format import NO_COMPRESSION, FileWriter, OutputFormat
-from mason.pipeline.formats.writers.table_writer import CODEC, ROW_GROUP_BYTES, ROW_GROUP_ROWS, repeating_columns
+from mason.pipeline.formats.writers.table_writer import CODEC, ROW_GROUP_BYTES, ROW_GROUP_ROWS, list_repeating_columns
 
 _LIKELY_SHARE = 0.5  # of their size in memory that rows have on disk, until a row group tells more
 
@@ -46,7 +46,7 @@ class ParquetFileWriter(FileWriter):
         self._waiting = []
         if self._writer is None:
             codec = "NONE" if self._compression == NO_COMPRESSION else self._compression
-            columns = repeating_columns(rows)
+            columns = list_repeating_columns(rows)
             self._writer = pq.ParquetWriter(
                 self._stream, self._schema, compression=codec, use_dictionary=columns, store_decimal_as_integer=True
             )
@@ -66,12 +66,12 @@ def _decode(source: Source, declared: pa.DataType, rows: int) -> pa.Array:
 
 FORMATS = {
     "parquet": OutputFormat(
-        "parquet",
-        "parquet",
-        {CODEC: "", "zstd": "", "gzip": "", "brotli": "", "lz4": "", NO_COMPRESSION: ""},
-        as_is,
-        ParquetFileWriter,
-        count_rows,
-        _decode,
+        name="parquet",
+        extension="parquet",
+        compressions={CODEC: "", "zstd": "", "gzip": "", "brotli": "", "lz4": "", NO_COMPRESSION: ""},
+        codec=as_is,
+        open=ParquetFileWriter,
+        count=count_rows,
+        decode=_decode,
     )
 }

@@ -16,8 +16,8 @@ import pyarrow.parquet as pq
 
 from mason.engines.metastore.models.partition import NULL_PARTITION
 from mason.pipeline.storage.files import make_folder
-from mason.pipeline.types.far_times import any_year_text
 from mason.pipeline.types.python_values import python_rows
+from mason.pipeline.types.time_text import any_year_text
 
 CODEC = "snappy"
 _REPETITIONS_THAT_PAY = 2
@@ -78,7 +78,7 @@ class TableWriter:
         self._waiting, self._rows, self.held = [], 0, 0
         if self._writer is None:
             others = [name for name in self._schema.names if name not in self._rising]
-            repeating = repeating_columns(batch.select(others))
+            repeating = list_repeating_columns(batch.select(others))
             steps = dict.fromkeys(self._rising, "DELTA_BINARY_PACKED") or None
             self._writer = self._stack.enter_context(
                 pq.ParquetWriter(
@@ -166,14 +166,16 @@ def make_folders(filesystem: pafs.FileSystem, folder: str, name: str) -> None:
         make_folder(filesystem, place, recursive=False)
 
 
-def repeating_columns(rows: pa.Table) -> list[str]:
+def list_repeating_columns(rows: pa.Table) -> list[str]:
     """Return the columns, by their names in a Parquet file, of which a dictionary makes less than it costs."""
     return [
-        leaf for name, values in zip(rows.column_names, rows.columns, strict=True) for leaf in _repeating(name, values)
+        leaf
+        for name, values in zip(rows.column_names, rows.columns, strict=True)
+        for leaf in _list_repeating(name, values)
     ]
 
 
-def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
+def _list_repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
     """The columns of a Parquet file, below this one of the schema, of which a dictionary makes less than it costs.
 
     Arrow would write one for every column, and give it up where nearly every value is another: by then the file is
@@ -191,7 +193,7 @@ def _repeating(path: str, values: pa.Array | pa.ChunkedArray) -> list[str]:
         some = values.slice(0, _ENOUGH_TO_TELL)
         often = pc.count_distinct(some).as_py() * _REPETITIONS_THAT_PAY <= len(some)
         return [path] if often or len(some) < _TOO_FEW_TO_TELL else []
-    return [leaf for name, part in parts for leaf in _repeating(f"{path}.{name}", part)]
+    return [leaf for name, part in parts for leaf in _list_repeating(f"{path}.{name}", part)]
 
 
 def partition_folder(keys: Sequence[str], values: Sequence[Any]) -> str:

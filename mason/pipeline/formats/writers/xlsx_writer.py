@@ -209,12 +209,12 @@ def count_rows(filesystem: pafs.FileSystem, path: str) -> int:
 
 FORMATS = {
     "xlsx": OutputFormat(
-        "xlsx",
-        "xlsx",
-        {NO_COMPRESSION: ""},
-        xlsx_codec,
-        XlsxFileWriter,
-        count_rows,
+        name="xlsx",
+        extension="xlsx",
+        compressions={NO_COMPRESSION: ""},
+        codec=xlsx_codec,
+        open=XlsxFileWriter,
+        count=count_rows,
         is_document=True,
         most_rows=MOST_ROWS,
         most_columns=MOST_COLUMNS,

@@ -12,7 +12,7 @@ BLOCK, WARN = "block", "warn"
 
 
 class BadCheck(BadInput):
-    """400 · exit 1 · a check that cannot be asked"""
+    """Raised when a check cannot be asked. 400 · exit 1"""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ LISTS = ("columns", "values", "referenced_columns")
 """What may be several; anything else is one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Check:
     """A check. Values and limits are texts: what they mean depends on the type of the column."""
 
@@ -89,11 +89,11 @@ class Check:
                 yield name, value
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {"Name": self.name, "Check": self.kind, "OnFailure": self.on_failure}
+        document: dict[str, Any] = {"Name": self.name, "Check": self.kind, "OnFailure": self.on_failure}
         if self.columns:
-            told["Columns"] = list(self.columns)
+            document["Columns"] = list(self.columns)
         words = {name: "".join(part.capitalize() for part in name.split("_")) for name, _ in self.arguments()}
-        return told | {
+        return document | {
             words[name]: list(value) if isinstance(value, list | tuple) else value for name, value in self.arguments()
         }
 

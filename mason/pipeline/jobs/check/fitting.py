@@ -9,8 +9,8 @@ import pyarrow as pa
 from mason.errors import InvalidParameters
 from mason.pipeline.jobs.check.checks import BY_KEYS, BadCheck, Check
 from mason.pipeline.jobs.check.literals import describe_type
-from mason.pipeline.jobs.check.rows import failing
-from mason.util.nearest import did_you_mean
+from mason.pipeline.jobs.check.rows import find_failing_rows
+from mason.util.names import did_you_mean
 
 _SHOWN = 50
 
@@ -47,7 +47,7 @@ def _check_types(check: Check, schema: pa.Schema, references: Mapping[str, pa.Sc
     elif check.kind in BY_KEYS:
         _check_keys(check, schema, references)
     elif check.columns:
-        failing(check, schema)
+        find_failing_rows(check, schema)
 
 
 def _check_keys(check: Check, schema: pa.Schema, references: Mapping[str, pa.Schema]) -> None:

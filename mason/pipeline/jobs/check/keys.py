@@ -12,8 +12,7 @@ from dataclasses import replace
 
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.check.checks import Check
-from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
-from mason.pipeline.jobs.dedupe.order import TABLE
+from mason.pipeline.jobs.dedupe.find import TABLE, Found, Wanted, find_rows
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.query import FILE_COLUMN, ROW_COLUMN, Output, SqlQuery, quote_identifier, write_rows
@@ -23,7 +22,7 @@ _CHECKED, _REFERENCED = "_mason_checked", "_mason_referenced"
 _HERE, _THERE = "_mason_here_", "_mason_there_"
 
 
-def failing_keys(
+def find_failing_keys(
     check: Check,
     table: ReadyTable,
     references: Mapping[str, ReadyTable],
@@ -39,7 +38,7 @@ def failing_keys(
     referenced = replace(references[check.references].sql_table(), name=_REFERENCED)
     statement = _orphans(check.columns, check.keys_there)
     output = Output(table_spec([FILE_COLUMN]), folder, job_id)
-    query = SqlQuery(statement, [checked, referenced], output=output)
+    query = SqlQuery(statement=statement, tables=[checked, referenced], output=output)
     return Found.of(folder, write_rows(runner, query))
 
 

@@ -23,7 +23,7 @@ def value_of(text: str, field: pa.Field) -> pa.Scalar:
     try:
         return pa.scalar(_value(text, kind), kind)
     except (ValueError, TypeError, OverflowError, InvalidOperation, pa.ArrowException):
-        raise BadCheck(f'"{text}" is no value of "{field.name}", which is {describe_type(kind)}.') from None
+        raise BadCheck(f'"{text}" is not a value of "{field.name}", which is {describe_type(kind)}.') from None
 
 
 def number_of(text: str, field: pa.Field) -> Decimal:
@@ -35,9 +35,9 @@ def number_of(text: str, field: pa.Field) -> Decimal:
     try:
         number = Decimal(text)
     except InvalidOperation:
-        raise BadCheck(f'"{text}" is no number, and "{field.name}" is {describe_type(field.type)}.') from None
+        raise BadCheck(f'"{text}" is not a number, and "{field.name}" is {describe_type(field.type)}.') from None
     if number.is_nan():
-        raise BadCheck("NaN is no limit: no number is below or above it.")
+        raise BadCheck("NaN is not a limit: no number is below or above it.")
     return number
 
 

@@ -18,7 +18,7 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.pipeline.jobs.check.checks import BLOCK, KINDS, LISTS, ROW_COUNT, WARN, BadCheck, Check, Kind, format_check
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 _COMMON = ("check", "column", "columns", "on_failure", "name")
 _AGE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([a-z]+)", re.IGNORECASE).fullmatch
@@ -61,7 +61,7 @@ def read_age(text: str) -> timedelta:
     found = _AGE(text.strip())
     unit = AGE_UNITS.get(found[2].lower()) if found else None
     if not found or not unit:
-        raise BadCheck(f'max_age "{text}" is no time. Say it as 90m, 36h, 2d or 1w.')
+        raise BadCheck(f'max_age "{text}" is not a time. Say it as 90m, 36h, 2d or 1w.')
     try:
         return timedelta(**{unit: float(found[1])})
     except OverflowError:
@@ -74,7 +74,13 @@ def _read(given: Any) -> Check:
     if not isinstance(given, Mapping):
         raise BadCheck('it must be a text such as "not_null id", or a mapping such as {check: not_null, column: id}.')
     kind = _kind(given)
-    check = Check(kind, "", _columns(given, KINDS[kind]), _on_failure(given), **_arguments(given, kind))
+    check = Check(
+        kind=kind,
+        name="",
+        columns=_columns(given, KINDS[kind]),
+        on_failure=_on_failure(given),
+        **_arguments(given, kind),
+    )
     _check_limits(check)
     if check.referenced_columns and len(check.referenced_columns) != len(check.columns):
         raise BadCheck("referenced_columns must be as many as the columns.")
@@ -123,8 +129,8 @@ def _columns(given: Mapping[Any, Any], kind: Kind) -> tuple[str, ...]:
     columns = tuple(_texts(given.get("column", given.get("columns", []))))
     wanted = {"none": not columns, "one": len(columns) == 1, "some": bool(columns)}
     if not wanted[kind.columns]:
-        told = {"none": "takes no column", "one": "takes one column", "some": "needs a column"}
-        raise BadCheck(f"{_text(given['check'])} {told[kind.columns]}.")
+        rules = {"none": "takes no column", "one": "takes one column", "some": "needs a column"}
+        raise BadCheck(f"{_text(given['check'])} {rules[kind.columns]}.")
     return columns
 
 
@@ -170,5 +176,5 @@ def _texts(given: Any) -> Iterator[str]:
 
 def _text(given: Any) -> str:
     if isinstance(given, Mapping | list):
-        raise BadCheck(f"{given} is no plain value.")
+        raise BadCheck(f"{given} is not a plain value.")
     return str(given).lower() if isinstance(given, bool) else str(given)

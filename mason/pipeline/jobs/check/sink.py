@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from mason.pipeline.jobs.check.checks import BY_KEYS, OF_THE_TABLE, BadCheck, Check
-from mason.pipeline.jobs.check.rows import Failing, failing, newest
+from mason.pipeline.jobs.check.rows import FindFailing, find_failing_rows, newest
 from mason.pipeline.jobs.row_places import RowPlaces
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, table_sink
 from mason.pipeline.storage.address import open_filesystem
@@ -31,14 +31,14 @@ def schema_of_failing_rows(schema: pa.Schema) -> pa.Schema:
 def check_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> CheckSink:
     """Ask the checks of the rows. `places` has the rows that fail a check by keys, which were found before."""
     checks = [Check(**each) for each in options["checks"]]
-    by_rows: dict[int, Failing] = {}
+    by_rows: dict[int, FindFailing] = {}
     places: dict[int, RowPlaces] = {}
     for number, check in enumerate(checks):
         if check.kind in BY_KEYS:
             places[number] = RowPlaces(open_filesystem(options["storage"]), options["places"][str(number)])
         elif check.kind not in OF_THE_TABLE:
             with suppress(BadCheck):  # a column turned out wider than planned: the driver sees the same, and says so
-                by_rows[number] = failing(check, schema)
+                by_rows[number] = find_failing_rows(check, schema)
     saved = table_sink(place, schema_of_failing_rows(schema), {}) if options["saves"] else None
     moments = {number: each.column for number, each in enumerate(checks) if _has_moments(each, schema)}
     return CheckSink(checks, by_rows, places, moments, saved, options["samples"])
@@ -54,7 +54,7 @@ class CheckSink:
     def __init__(
         self,
         checks: Sequence[Check],
-        by_rows: Mapping[int, Failing],
+        by_rows: Mapping[int, FindFailing],
         places: Mapping[int, RowPlaces],
         moments: Mapping[int, str],
         saved: Sink | None,
@@ -74,10 +74,10 @@ class CheckSink:
     def files(self) -> Sequence[str]:
         return self._saved.files if self._saved else ()
 
-    def stand_at(self, file: str, first: int) -> None:
+    def begin_rows_at(self, file: str, first: int) -> None:
         """Take note of where the next rows stand."""
         for each in self._places.values():
-            each.stand_at(file, first)
+            each.begin_rows_at(file, first)
 
     def write(self, rows: pa.RecordBatch) -> None:
         self._rows += rows.num_rows

@@ -14,18 +14,15 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.jobs.check.checks import BY_KEYS
-from mason.pipeline.jobs.check.failures import commit_failures
 from mason.pipeline.jobs.check.fitting import check_fit
-from mason.pipeline.jobs.check.job import CheckJob
-from mason.pipeline.jobs.check.keys import failing_keys
-from mason.pipeline.jobs.check.outcome import CheckOutcome
+from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome, commit_failures
+from mason.pipeline.jobs.check.keys import find_failing_keys
 from mason.pipeline.jobs.check.sink import FAILED_CHECKS, SINK
 from mason.pipeline.jobs.check.verdicts import Totals, verdicts
-from mason.pipeline.jobs.dedupe.find import Found
-from mason.pipeline.jobs.dedupe.order import TABLE
+from mason.pipeline.jobs.dedupe.find import TABLE, Found
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import TableOutput
-from mason.pipeline.reading.chosen_columns import refuse_own_names
+from mason.pipeline.reading.request import refuse_own_names
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.sql.query import PLACES
@@ -131,7 +128,7 @@ class CheckWork(ScanWork):
         found = {}
         for number, check in by_keys.items():
             scratch = stack.enter_context(scratch_folder(self.job.failures or self.job.path))
-            found[number] = failing_keys(check, table, others, runner, job_id, scratch)
+            found[number] = find_failing_keys(check, table, others, runner, job_id, scratch)
         return table, found
 
     def _sink(self, table: ReadyTable | None, found: Mapping[int, Found]) -> SinkSpec:
@@ -174,5 +171,5 @@ def _check_sums(done: ScanResult, totals: Totals, found: Mapping[int, Found]) ->
         raise RowsLost(f"{done.rows:,} rows were read, and {totals.rows:,} were checked.", hint=hint)
     for number, each in found.items():
         if totals.counts[number] != each.rows:
-            told = f"{each.rows:,} rows fail by their keys, and {totals.counts[number]:,} were met."
-            raise RowsLost(told, hint=hint)
+            message = f"{each.rows:,} rows fail by their keys, and {totals.counts[number]:,} were met."
+            raise RowsLost(message, hint=hint)

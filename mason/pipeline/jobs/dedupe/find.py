@@ -2,7 +2,8 @@
 
 A task reads the narrow columns alone (keys, order, places) and keeps those keys whose hash is its own, so that nothing
 is shuffled between tasks. Each of them reads all keys, which pays as long as they are few; beyond that the engine's own
-shuffle is the better way. Both give the same rows.
+shuffle is the better way. Both give the same rows, for their order is total: by what the user names, nulls last, then
+by file, then by row.
 """
 
 from __future__ import annotations
@@ -16,17 +17,71 @@ from contextlib import ExitStack
 from dataclasses import asdict, dataclass, replace
 
 import duckdb
+import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.jobs.dedupe.order import TABLE
 from mason.pipeline.jobs.query.inputs import ReadyTable
+from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink, table_spec
 from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, to_duckdb
-from mason.pipeline.sql.duckdb_types import quote_name
+from mason.pipeline.sql.engine_types import quote_name
 from mason.pipeline.sql.local_copies import at_hand
-from mason.pipeline.sql.query import FILE_COLUMN, Output, Piece, SqlQuery, SqlTable, write_rows
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.sql.query import (
+    FILE_COLUMN,
+    ROW_COLUMN,
+    Output,
+    Piece,
+    SqlQuery,
+    SqlTable,
+    quote_identifier,
+    write_rows,
+)
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.work.tasks import TaskRunner, running, without_beats
+
+TABLE = "t"
+
+
+@dataclass(frozen=True)
+class OrderColumn:
+    """A column to order by."""
+
+    name: str
+    descending: bool = False
+
+    @classmethod
+    def of(cls, text: str, names: Sequence[str]) -> OrderColumn:
+        """Read `updated_at`, `updated_at desc` or `updated_at asc`; a column that is called so is taken by its name."""
+        name, _, word = text.rpartition(" ")
+        if text not in names and word.casefold() in ("asc", "desc"):
+            return cls(name.strip(), word.casefold() == "desc")
+        return cls(text)
+
+
+def order_columns(texts: Sequence[str], schema: pa.Schema) -> list[OrderColumn]:
+    """Return the columns to order by.
+
+    Raises:
+        NoSuchColumn: one of them is not there.
+    """
+    columns = [OrderColumn.of(text, schema.names) for text in texts]
+    choose_columns(schema, [each.name for each in columns])
+    return columns
+
+
+def query_of_removed_rows(keys: Sequence[str], order: Sequence[OrderColumn], *, keep_last: bool) -> str:
+    """Return the query for the rows that go: all but the first of each key, in the order or against it.
+
+    A row without a value to order by never wins over one that has it, whichever end is kept.
+    """
+    ordered = [(quote_identifier(each.name), each.descending != keep_last) for each in order]
+    ordered += [(FILE_COLUMN, keep_last), (ROW_COLUMN, keep_last)]
+    by = ", ".join(f"{name} {'DESC' if descending else 'ASC'} NULLS LAST" for name, descending in ordered)
+    grouped = ", ".join(quote_identifier(key) for key in keys)
+    rank = f"row_number() OVER (PARTITION BY {grouped} ORDER BY {by})"
+    ranked = f"SELECT {FILE_COLUMN}, {ROW_COLUMN}, {rank} AS _mason_rank FROM {TABLE}"  # noqa: S608 (names are quoted)
+    return f"SELECT {FILE_COLUMN}, {ROW_COLUMN} FROM ({ranked}) WHERE _mason_rank > 1"  # noqa: S608
+
 
 KERNEL = "mason.pipeline.jobs.dedupe.find:find_task"
 MOST_ROWS_BY_TASKS = 50_000_000
@@ -36,7 +91,7 @@ FEW_ROWS = 1_000_000
 _MEMORY = "2GB"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FindTask:
     """One share of the keys."""
 
@@ -94,9 +149,19 @@ def find_rows(runner: TaskRunner, ready: ReadyTable, wanted: Wanted, job_id: str
     table = ready.sql_table(positions=True)
     shares = _shares(ready, wanted)
     if shares is None:
-        asked = SqlQuery(wanted.query, [table], output=Output(table_spec([FILE_COLUMN]), folder, job_id))
+        asked = SqlQuery(
+            statement=wanted.query, tables=[table], output=Output(table_spec([FILE_COLUMN]), folder, job_id)
+        )
         return Found.of(folder, write_rows(runner, asked))
-    share = FindTask(0, shares, wanted.query, list(wanted.keys), table, folder, job_id)
+    share = FindTask(
+        number=0,
+        shares=shares,
+        query=wanted.query,
+        keys=list(wanted.keys),
+        table=table,
+        positions=folder,
+        commit=job_id,
+    )
     tasks = [replace(share, number=number).to_bytes() for number in range(shares)]
     with running(runner, KERNEL, tasks) as events:
         return Found.of(folder, [Piece.of(content) for _, content in without_beats(events)])
@@ -107,7 +172,7 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
     if ready.rows > MOST_ROWS_BY_TASKS:
         return None
     shares = 1 if ready.rows <= FEW_ROWS else 2 * math.ceil(ready.rows / ROWS_OF_TWO_TASKS)
-    if shares > 1 and not is_local(ready.scan.location.storage):
+    if shares > 1 and not abilities_of(ready.scan.location.storage).is_near:
         return None  # each of them would have to fetch all files
     read = ready.scan.input_bytes * len(wanted.needed) / max(len(ready.scan.schema), 1)
     return shares if shares * read <= MOST_BYTES_READ else None
@@ -141,7 +206,7 @@ def _find(task: FindTask) -> Piece:
 
 def _statement(connection: duckdb.DuckDBPyConnection, task: FindTask) -> str:
     """The query over the keys of this share alone."""
-    query = SqlQuery(task.query, [task.table])
+    query = SqlQuery(statement=task.query, tables=[task.table])
     create_views(connection, query)
     statement = to_duckdb(query).text  # which calls no macro
     if task.shares == 1:

@@ -10,12 +10,11 @@ from typing import Annotated, Any
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Unprocessable
-from mason.pipeline.jobs.dedupe.find import Found, Wanted, find_rows
-from mason.pipeline.jobs.dedupe.order import TABLE, order_columns, query_of_removed_rows
+from mason.pipeline.jobs.dedupe.find import TABLE, Found, Wanted, find_rows, order_columns, query_of_removed_rows
 from mason.pipeline.jobs.dedupe.sink import NAME
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
-from mason.pipeline.reading.chosen_columns import choose_columns, refuse_own_names
+from mason.pipeline.reading.request import choose_columns, refuse_own_names
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
 from mason.pipeline.reading.tasks.sinks import SinkSpec
 from mason.pipeline.sql.query import PLACES
@@ -24,9 +23,8 @@ from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.base import Outcome, Progress
 from mason.pipeline.work.output_place import check_output, is_same_place, overlap
-from mason.pipeline.work.record_parts import Column, describe_files, where_given
+from mason.pipeline.work.record_parts import Column, describe_files, row_shares, where_given
 from mason.pipeline.work.request import INPUT, OPTIONS, OUTPUT, JobRequest, output_named
-from mason.pipeline.work.row_shares import row_shares
 from mason.pipeline.work.row_sums import LeftOut, RowSums, rows_lost
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
@@ -45,7 +43,7 @@ class DedupeOptions:
     keep: str = "first"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DedupeJob(JobRequest):
     """Remove rows that say the same from a table, or write what is left to another."""
 
@@ -85,7 +83,9 @@ class DedupeWork(ScanWork):
         _check_places(dedupe)
         scan = plan_scan(dedupe.path)
         if scan.commit is None and dedupe.is_in_place:
-            raise BadPath(f"{dedupe.path} is no table of Mason's, so it stays as it is.", hint="Give an output_path.")
+            raise BadPath(
+                f"{dedupe.path} is not a table of Mason's, so it stays as it is.", hint="Give an output_path."
+            )
         refuse_own_names(scan.schema, PLACES)
         options = dedupe.options
         order = order_columns(options.order_by, scan.schema)

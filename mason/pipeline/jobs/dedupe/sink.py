@@ -15,10 +15,10 @@ from mason.pipeline.jobs.row_places import RowPlaces
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, table_sink
 from mason.pipeline.storage.address import open_filesystem
 
-NAME = "mason.pipeline.jobs.dedupe.sink:dividing_sink"
+NAME = "mason.pipeline.jobs.dedupe.sink:make_dividing_sink"
 
 
-def dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
+def make_dividing_sink(place: SinkPlace, schema: pa.Schema, options: Mapping[str, Any]) -> DividingSink:
     """Write the rows that stay; and those that go, if there is a folder for them."""
     staying = table_sink(place, schema, options)
     places = RowPlaces(open_filesystem(options["storage"]), options["places"])
@@ -42,9 +42,9 @@ class DividingSink:
     def files(self) -> Sequence[str]:
         return self._staying.files
 
-    def stand_at(self, file: str, first: int) -> None:
+    def begin_rows_at(self, file: str, first: int) -> None:
         """Take note of where the next rows stand."""
-        self._places.stand_at(file, first)
+        self._places.begin_rows_at(file, first)
 
     def write(self, rows: pa.RecordBatch) -> None:
         going = self._places.among(rows.num_rows)

@@ -13,8 +13,8 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.diff.schemas import SchemaDiff, schema_diff
 from mason.pipeline.jobs.query.inputs import ReadyTable, TableInput, prepare_table
-from mason.pipeline.reading.chosen_columns import choose_columns, refuse_own_names
 from mason.pipeline.reading.preview import Preview
+from mason.pipeline.reading.request import choose_columns, refuse_own_names
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.query import Output, SqlQuery, SqlTable, fetch_rows, quote_identifier, write_rows
@@ -103,8 +103,8 @@ class DiffWork(Work):
 
     def to_dict(self) -> dict[str, Any]:
         return {
-            "Before": _table_told(self.before),
-            "After": _table_told(self.after),
+            "Before": _describe_table(self.before),
+            "After": _describe_table(self.after),
             "Keys": list(self.job.options.keys),
             "Schema": self.schemas.to_dict(),
             "Compared": list(self.schemas.compared),
@@ -122,7 +122,9 @@ class DiffWork(Work):
             scratch = stack.enter_context(scratch_folder(self.job.path))
             difference = self._find(before, after, runner, job_id, scratch)
             (counts,) = self._ask(runner, difference, self._counts())
-            result = DiffResult(self, before, after, counts, self._samples(runner, difference))
+            result = DiffResult(
+                work=self, before=before, after=after, counts=counts, samples=self._samples(runner, difference)
+            )
         _check(result)
         return result
 
@@ -138,11 +140,11 @@ class DiffWork(Work):
                 SELECT {self.schemas.select_columns(self.schemas.after)}, CAST(1 AS BIGINT) AS {_MORE} FROM {_AFTER}
             ) GROUP BY {columns} HAVING SUM({_MORE}) <> 0"""  # noqa: S608 (all names are quoted)
         tables = [before.sql_table(), after.sql_table()]
-        query = SqlQuery(statement, tables, output=Output(table_spec(), scratch, job_id))
+        query = SqlQuery(statement=statement, tables=tables, output=Output(table_spec(), scratch, job_id))
         files = [f"{scratch.path}/{path}" for piece in write_rows(runner, query) for path in piece.files]
         fields = [(name, self.schemas.common_type(name)) for name in self.schemas.compared]
         schema = encode_schema(pa.schema([*fields, (_MORE, pa.int64())]))
-        return SqlTable(_DIFFERENCE, scratch.path, scratch.storage, files, schema)
+        return SqlTable(name=_DIFFERENCE, path=scratch.path, storage=scratch.storage, files=files, schema=schema)
 
     def _counts(self) -> str:
         added, removed = f"greatest({_MORE}, 0)", f"greatest(-{_MORE}, 0)"
@@ -152,8 +154,8 @@ class DiffWork(Work):
             rows = f"SELECT SUM({added}) AS a, SUM({removed}) AS r FROM {_DIFFERENCE} GROUP BY {keys}"  # noqa: S608
         changed = "SUM(least(a, r))" if self.job.options.keys else "CAST(0 AS BIGINT)"
         counts = {"added": "SUM(a)", "removed": "SUM(r)", "changed": changed}
-        told = ", ".join(f"CAST(COALESCE({value}, 0) AS BIGINT) AS {name}" for name, value in counts.items())
-        return f"SELECT {told} FROM ({rows})"  # noqa: S608
+        columns = ", ".join(f"CAST(COALESCE({value}, 0) AS BIGINT) AS {name}" for name, value in counts.items())
+        return f"SELECT {columns} FROM ({rows})"  # noqa: S608
 
     def _samples(self, runner: TaskRunner, difference: SqlTable) -> Mapping[str, Sequence[Any]]:
         """Return some rows of each kind, always the same ones."""
@@ -198,10 +200,10 @@ class DiffWork(Work):
         return f"SELECT *, {so_far} AS {_SO_FAR}, {others} AS {_OTHERS} FROM ({ways})"  # noqa: S608
 
     def _ask(self, runner: TaskRunner, difference: SqlTable, statement: str) -> list[dict[str, Any]]:
-        return python_rows(fetch_rows(runner, SqlQuery(statement, [difference])))
+        return python_rows(fetch_rows(runner, SqlQuery(statement=statement, tables=[difference])))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DiffResult(Outcome):
     """How two tables differ."""
 
@@ -257,7 +259,7 @@ class DiffResult(Outcome):
         return [*lines, *(Preview(pa.schema(fields), rows).picture(width) if rows else [])]
 
     def to_dict(self) -> dict[str, Any]:
-        told = {
+        document = {
             **self.work.to_dict(),
             "RowsIn": self.before.rows + self.after.rows,
             "RowsBefore": self.before.rows,
@@ -266,7 +268,7 @@ class DiffResult(Outcome):
             "RowsAdded": self.added,
             "RowsRemoved": self.removed,
         }
-        return {**told, "RowsChanged": self.changed} if self.work.job.options.keys else told
+        return {**document, "RowsChanged": self.changed} if self.work.job.options.keys else document
 
 
 def _check(result: DiffResult) -> None:
@@ -286,7 +288,7 @@ def _scan(place: Location, version: str) -> Scan:
     return plan_scan(place.beside(found.folder or place.path), commit=found.commit)
 
 
-def _table_told(table: TableInput) -> dict[str, Any]:
+def _describe_table(table: TableInput) -> dict[str, Any]:
     return {name: value for name, value in table.to_dict().items() if name not in ("Name", "Columns")}
 
 

@@ -10,8 +10,8 @@ from typing import Any
 import pyarrow as pa
 
 from mason.errors import Unprocessable
+from mason.pipeline.sql.engine_types import sql_type
 from mason.pipeline.sql.query import quote_identifier
-from mason.pipeline.sql.table_types import sql_type
 from mason.pipeline.types.column_types import decide, evidence_of, merge, storable
 
 

@@ -11,7 +11,7 @@ from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.request import INPUT, JobRequest, output_named
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplodeJob(JobRequest):
     """Make flat tables of a nested one. Without an output they are only shown."""
 

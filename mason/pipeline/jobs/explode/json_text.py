@@ -77,8 +77,8 @@ def _spread_out(texts: pa.Array, holds: np.ndarray, values: pa.Array, seen: Evid
     if holds.all():
         return ReadTexts(values, pa.nulls(len(texts), pa.string()), seen)
     places = pa.array(np.cumsum(holds) - 1, mask=~holds)
-    kept = pc.if_else(pa.array(holds), pa.scalar(None, pa.string()), texts)
-    return ReadTexts(values.take(places), kept, seen)
+    plain_texts = pc.if_else(pa.array(holds), pa.scalar(None, pa.string()), texts)
+    return ReadTexts(values.take(places), plain_texts, seen)
 
 
 def _read_fast(texts: pa.Array, target: pa.DataType) -> pa.Array | None:

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 
-from mason.pipeline.formats.binary.row_group_splits import groups_in
+from mason.pipeline.formats.binary.parquet_files import groups_in
 from mason.pipeline.formats.delimited.reading import records_of
 from mason.pipeline.formats.json.parse import CHUNK, LongLine, split_lines
 from mason.pipeline.formats.scanning.chunks import split_chunks

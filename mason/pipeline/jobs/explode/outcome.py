@@ -30,7 +30,7 @@ class WrittenTable:
         return sum(each.rows for each in self.files)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ExplodeResult(Outcome):
     """Flat tables that were written."""
 

@@ -13,10 +13,9 @@ from mason.errors import BadPath
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.jobs.explode.json_text import find_texts, is_worth_it, type_of_evidence
 from mason.pipeline.jobs.explode.shape import FlatTable, Form, Path, describe_path, flat_tables
-from mason.pipeline.reading.chosen_columns import choose_columns
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.preview import preview_table
-from mason.pipeline.reading.request import ReadOptions
+from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.address import open_filesystem
@@ -69,14 +68,14 @@ class ExplodePlan:
         return replace(self, texts=texts)
 
     def to_dict(self) -> dict[str, Any]:
-        told = self.scan.to_dict()
-        rows = [told.get("RowsIn")] + [None] * (len(self.tables) - 1)
+        document = self.scan.to_dict()
+        rows = [document.get("RowsIn")] + [None] * (len(self.tables) - 1)
         tables = [table_dict(table, self.job.output) for table in self.tables]
-        told["Tables"] = [
+        document["Tables"] = [
             table if count is None else {**table, "Rows": count} for table, count in zip(tables, rows, strict=True)
         ]
-        told["JsonTexts"] = list(map(describe_path, self.form.texts))
-        return {**told, **where_given({"Output": str(self.job.output or "")})}
+        document["JsonTexts"] = list(map(describe_path, self.form.texts))
+        return {**document, **where_given({"Output": str(self.job.output or "")})}
 
 
 def table_dict(table: FlatTable, output: Location | None) -> dict[str, Any]:

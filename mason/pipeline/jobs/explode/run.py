@@ -1,7 +1,7 @@
 """Runs an explode: tasks until everything fits, the sums, and one commit for all tables.
 
 The tables are folders of one output, each with a commit record of its own, so that any reader takes it for a table. All
-are staged together and become visible in one step, when the output's own folder is exchanged: there is no moment at
+are staged together and become visible in one step, when the output's own folder is exchanged: there is not a moment at
 which a child shows rows of which the parent knows nothing.
 """
 
@@ -63,7 +63,7 @@ def run_explode(plan: ExplodePlan, runner: TaskRunner, job_id: str, progress: Pr
         for table in tables:
             _write_record(staged, table, plan)
         committed = _commit(staged, tables, plan, sums.rows)
-    return ExplodeResult(plan, committed, tables, sums.rows, _count_kept_texts(scanned))
+    return ExplodeResult(plan=plan, commit=committed, tables=tables, sums=sums.rows, kept=_count_kept_texts(scanned))
 
 
 def _run_until_it_fits(
@@ -149,7 +149,7 @@ def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePl
     """Commit the output: who reads the output itself gets the table of the records."""
     main = tables[0]
     files = [replace(each, path=f"{main.flat.folder}/{each.path}") for each in main.files]
-    told = {
+    details = {
         table.flat.name: {
             "folder": table.flat.folder,
             "rows": table.rows,
@@ -159,4 +159,4 @@ def _commit(staged: StagedTable, tables: Sequence[WrittenTable], plan: ExplodePl
         }
         for table in tables
     }
-    return staged.commit(files, sums, main.flat.schema, details={"tables": told, "from": str(plan.job.path)})
+    return staged.commit(files, sums, main.flat.schema, details={"tables": details, "from": str(plan.job.path)})

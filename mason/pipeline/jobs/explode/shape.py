@@ -61,7 +61,7 @@ class JsonText:
 Part: TypeAlias = Leaf | Fields | Elements | JsonText
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FlatTable:
     """A table that comes out: its key columns first, then those of its rows."""
 
@@ -241,7 +241,14 @@ def _flat(draft: _Draft, names: _Names, keys: Sequence[str]) -> FlatTable:
     key_types = [pa.int64(), *[pa.int32()] * (len(keys) - 1)] if keys else []
     columns = [pa.field(name, each.type) for name, each in zip(names.given, draft.columns, strict=True)]
     schema = pa.schema([*map(pa.field, keys, key_types), *columns])
-    return FlatTable(draft.name, folder_name(draft.name), schema, keys, draft.part, names.renamed)
+    return FlatTable(
+        name=draft.name,
+        folder=folder_name(draft.name),
+        schema=schema,
+        keys=keys,
+        part=draft.part,
+        renamed=names.renamed,
+    )
 
 
 def entries_type(kind: pa.DataType) -> pa.DataType:

@@ -60,5 +60,5 @@ def show_tables(plan: ExplodePlan) -> ShownTables:
     found: list[list[dict[str, Any]]] = [[] for _ in tables]
     for number, flat in unnest(tables, records, 0, Tally()):
         found[number] += python_rows(flat)
-    previews = {table.name: Preview(table.schema, shown) for table, shown in zip(tables, found, strict=True)}
+    previews = {table.name: Preview(table.schema, rows) for table, rows in zip(tables, found, strict=True)}
     return ShownTables(plan, records.num_rows, previews)

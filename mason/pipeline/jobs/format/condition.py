@@ -23,7 +23,7 @@ from mason.pipeline.jobs.format import values
 from mason.pipeline.jobs.format.values import Unequal, Values
 from mason.pipeline.sql.gaps import open_quote
 from mason.pipeline.sql.spark_dialect import SparkAsWritten
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 ALLOWED = (
     "Allowed are columns, literals, =, <>, <, <=, >, >=, <=>, and, or, not, in (…), between, like, ilike, is null, "
@@ -32,7 +32,7 @@ ALLOWED = (
 
 
 class BadCondition(BadInput):
-    """400 · exit 1 · a condition that is no SQL, or says more than is allowed, with its place"""
+    """Raised when a condition is no SQL, or says more than is allowed, with its place. 400 · exit 1"""
 
 
 @dataclass(frozen=True)
@@ -62,8 +62,8 @@ class Condition:
         except RecursionError as error:
             raise BadCondition("filter: it is nested too deeply to be understood.") from error
         if len(trees) != 1 or trees[0] is None:
-            told = "there is nothing in it" if not any(trees) else "it is more than one statement"
-            raise BadCondition(f"filter: {told}.", hint="Say one condition, such as price > 10.")
+            reason = "there is nothing in it" if not any(trees) else "it is more than one statement"
+            raise BadCondition(f"filter: {reason}.", hint="Say one condition, such as price > 10.")
         return cls(text, trees[0])
 
     def columns(self, schema: pa.Schema) -> list[str]:
@@ -241,7 +241,7 @@ def _cast(condition: Condition, node: exp.Cast, rows: pa.RecordBatch) -> Values:
     try:
         target = parse_schema(f"x {text}")["x"]
     except BadSchema as error:
-        raise condition._bad(node, f"{text} is no type to cast to") from error
+        raise condition._bad(node, f"{text} is not a type to cast to") from error
     return values.cast(condition._value(node.this, rows), target)
 
 

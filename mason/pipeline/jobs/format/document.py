@@ -22,7 +22,7 @@ PIECES = "parquet"
 _ROWS_AT_ONCE = 20_000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DocumentTask:
     """The pieces of a document in the order of their rows, all in the folder that the document gets."""
 

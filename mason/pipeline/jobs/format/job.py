@@ -10,13 +10,13 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadInput
 from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.work.request import INPUT, OPTIONS, JobRequest, output_named
-from mason.util.sizes import HOW, read_size
+from mason.util.words import SIZE_HOW, read_size
 
 SMALLEST_FILE = 1024
 LARGEST_FILE = 10**15
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatOptions:
     """How a table is written; what is empty is left to the format."""
 
@@ -45,13 +45,13 @@ def parse_size(text: str) -> int:
     """Return the bytes that a text such as `128MB` or `1 GiB` says; 0 for none.
 
     Raises:
-        BadInput: it is no size, too small for a file to be worth it, or larger than any.
+        BadInput: it is not a size, too small for a file to be worth it, or larger than any.
     """
     if not text:
         return 0
     size = read_size(text)
     if size is None:
-        raise BadInput(f'"{text}" is no size.', hint=HOW)
+        raise BadInput(f'"{text}" is not a size.', hint=SIZE_HOW)
     if size < SMALLEST_FILE:
         raise BadInput(f'"{text}" is too small for a file.', hint=f"The least is {SMALLEST_FILE} bytes.")
     if size > LARGEST_FILE:

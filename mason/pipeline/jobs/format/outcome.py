@@ -9,14 +9,13 @@ from typing import Any
 from mason.pipeline.jobs.format.plan import FormatPlan, change_warnings
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.work.base import Outcome
-from mason.pipeline.work.record_parts import describe_columns, describe_files
-from mason.pipeline.work.row_shares import row_shares
+from mason.pipeline.work.record_parts import describe_columns, describe_files, row_shares
 from mason.pipeline.work.row_sums import RowSums
 from mason.util.text_table import clip_lines
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatResult(Outcome):
     """What was done."""
 

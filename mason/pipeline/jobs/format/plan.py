@@ -12,14 +12,14 @@ from mason.pipeline.formats.writers.output_format import OutputFormat, output_fo
 from mason.pipeline.formats.writers.table_writer import can_name_folders
 from mason.pipeline.jobs.format.condition import Condition
 from mason.pipeline.jobs.format.job import FormatJob, parse_size
-from mason.pipeline.reading.chosen_columns import choose_columns
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
+from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.work.output_place import check_output
 from mason.pipeline.work.record_parts import describe_columns, where_given
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FormatPlan:
     """A job whose parameters hold together, and the scan that gives it its rows."""
 
@@ -77,7 +77,7 @@ class FormatPlan:
 
     def to_dict(self) -> dict[str, Any]:
         options = self.job.options
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             **self.scan.to_dict(),
             "Columns": describe_columns(self.schema),
             "Output": str(self.job.output),
@@ -86,9 +86,9 @@ class FormatPlan:
             "Changes": list(self.changes),
         }
         if self.rows is not None:
-            told["RowsOut"] = self.rows
+            document["RowsOut"] = self.rows
         given = where_given({"PartitionColumns": list(options.partition_columns), "FileSize": self.file_size})
-        return {**told, **given}
+        return {**document, **given}
 
 
 def plan_format(job: FormatJob) -> FormatPlan:
@@ -113,7 +113,15 @@ def plan_format(job: FormatJob) -> FormatPlan:
     scan = plan_scan(job.path)
     choose_columns(scan.schema, [*options.columns, *options.partition_columns])
     needed = [*options.columns, *(condition.columns(scan.schema) if condition and options.columns else ())]
-    return check_plan(FormatPlan(job, replace(scan, columns=tuple(dict.fromkeys(needed))), format_, compression, size))
+    return check_plan(
+        FormatPlan(
+            job=job,
+            scan=replace(scan, columns=tuple(dict.fromkeys(needed))),
+            format=format_,
+            compression=compression,
+            file_size=size,
+        )
+    )
 
 
 def check_plan(plan: FormatPlan) -> FormatPlan:

@@ -13,8 +13,7 @@ from mason.pipeline.jobs.format import document
 from mason.pipeline.jobs.format.document import DocumentTask, group_pieces, write_document
 from mason.pipeline.jobs.format.outcome import FormatResult
 from mason.pipeline.jobs.format.plan import FormatPlan
-from mason.pipeline.jobs.format.sample import draw
-from mason.pipeline.jobs.format.sink import COUNT_SINK, FORMAT_SINK
+from mason.pipeline.jobs.format.sink import COUNT_SINK, FORMAT_SINK, draw
 from mason.pipeline.jobs.merge.outcome import Sums, check_share
 from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.reading.scan import ScanResult, run_scan
@@ -52,7 +51,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
     noted = Counter[str]()
     for each in payloads:
         noted.update(each["noted"])
-    return FormatResult(planned, plan, committed, sums, noted)
+    return FormatResult(planned=planned, plan=plan, commit=committed, sums=sums, noted=noted)
 
 
 def _draw_sample(

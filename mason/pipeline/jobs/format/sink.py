@@ -1,4 +1,9 @@
-"""What a task does with its rows: those that are wanted become files of the format, and are counted again in these."""
+"""What a task does with its rows: those that are wanted become files of the format, and are counted again in these.
+
+A sample is drawn in two steps. First the rows of every task are counted. From the counts the driver draws how many rows
+each task is to give, and each task draws which: the sample is one without replacement of all rows, though no task knows
+the others' rows.
+"""
 
 from __future__ import annotations
 
@@ -12,8 +17,28 @@ import pyarrow as pa
 from mason.pipeline.formats.writers.output_format import output_format
 from mason.pipeline.jobs.format.condition import Condition
 from mason.pipeline.jobs.format.files import FileKind, Files
-from mason.pipeline.jobs.format.sample import rows_of_task
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace
+
+_SEED = 20_260_131
+"""Fixed, so that the same rows are drawn of the same table."""
+
+
+def draw(counts: Sequence[int], size: int) -> Mapping[str, Any]:
+    """Return how many rows each task has and gives, as JSON can hold it."""
+    total = sum(counts)
+    chosen = np.random.default_rng(_SEED).choice(total, min(size, total), replace=False, shuffle=False)
+    tasks = np.searchsorted(np.cumsum(counts), chosen, side="right")
+    return {"counts": list(counts), "takes": np.bincount(tasks, minlength=len(counts)).tolist()}
+
+
+def rows_of_task(drawn: Mapping[str, Any], name: str) -> npt.NDArray[np.int64]:
+    """Return the numbers, from 0 and sorted, of the rows that a task gives; its own is in the name of its files."""
+    task = int(name.rsplit("-", 2)[1])
+    count, take = drawn["counts"][task], drawn["takes"][task]
+    chosen = np.random.default_rng([_SEED, task]).choice(count, take, replace=False, shuffle=False)
+    rows: npt.NDArray[np.int64] = np.sort(chosen)
+    return rows
+
 
 FORMAT_SINK = "mason.pipeline.jobs.format.sink:format_sink"
 COUNT_SINK = "mason.pipeline.jobs.format.sink:count_sink"

@@ -17,7 +17,7 @@ _MIRRORED = {"less": "greater", "less_equal": "greater_equal", "greater": "less"
 
 
 class Unequal(Exception):
-    """Values that cannot be compared, calculated with or cast."""
+    """Raised when values cannot be compared, calculated with or cast."""
 
 
 def number(text: str) -> pa.Scalar:
@@ -81,7 +81,7 @@ def calculate(how: str, one: Values, other: Values) -> Values:
     """
     for each in (one, other):
         if not _is_number(each.type) and not pa.types.is_null(each.type):
-            raise Unequal(f"{each.type} is no number to calculate with")
+            raise Unequal(f"{each.type} is not a number to calculate with")
     if how == "multiply_checked" and (pa.types.is_decimal(one.type) or pa.types.is_decimal(other.type)):
         one, other = _wide(one), _wide(other)  # a common scale would only take room from the product
     else:

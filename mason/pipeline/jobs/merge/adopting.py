@@ -61,7 +61,7 @@ def _file_in_version_folder(filesystem: pafs.FileSystem, output: str, name: str)
     """A file in the folder of a version, which somebody has put there by way of a catalog."""
     _, _, inside = name.removeprefix(f"{DATA}/").partition("/")
     size = filesystem.get_file_info(f"{output}/{name}").size or 0
-    return DataFile(f"{output}/{name}", inside, size, partition_of(inside.rpartition("/")[0]))
+    return DataFile(path=f"{output}/{name}", name=inside, size=size, partition=partition_of(inside.rpartition("/")[0]))
 
 
 def _with_own_name(file: DataFile, output: str, taken: Collection[str]) -> DataFile:

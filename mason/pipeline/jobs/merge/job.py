@@ -24,7 +24,7 @@ class Mode(StrEnum):
     REPLACE_PARTITIONS = "replace_partitions"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeOptions(ReadOptions):
     """How files are read and united, and how the table is written."""
 

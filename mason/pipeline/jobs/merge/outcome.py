@@ -37,7 +37,7 @@ class TooManyBadRecords(Unprocessable):
     """422 · exit 1"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Sums:
     """What the tasks counted, what the footers say, and how many lines the quarantine has."""
 
@@ -77,10 +77,21 @@ class Sums:
             for name, said in each.notes.items():
                 notes.setdefault(name, {}).update(dict.fromkeys(said))
         found = {name: list(said) for name, said in notes.items()}
-        return cls(rows_in, rows_out, quarantined, bad, values, differing, finer, broken, cut, found)
+        return cls(
+            rows_in=rows_in,
+            rows_out=rows_out,
+            quarantined=quarantined,
+            bad_values=bad,
+            values=values,
+            differing=differing,
+            finer=finer,
+            broken=broken,
+            cut=cut,
+            notes=found,
+        )
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeResult(Outcome):
     """What a merge did."""
 
@@ -140,9 +151,9 @@ class MergeResult(Outcome):
             chosen = self.plan.schema.field(column).type
             if pa.types.is_string(chosen) or (pa.types.is_floating(chosen) and misfit.is_decimal_expected):
                 yield misfit.describe(column, chosen)
-        for column, told in self.plan.respelled.items():
+        for column, note in self.plan.respelled.items():
             if column not in self.foreseen or column in self.plan.misfits:
-                yield told
+                yield note
         for column, count in self.sums.differing.items():
             if count:
                 found = counted(count, "value")
@@ -158,7 +169,7 @@ class MergeResult(Outcome):
         yield from _describe_broken_files(self.sums.broken)
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Output": str(self.plan.job.output),
             "Commit": self.commit.id,
             **self.rows.to_dict(),
@@ -167,10 +178,10 @@ class MergeResult(Outcome):
             "SchemaConflicts": [each.to_dict() for each in self.conflicts],
             "Readings": describe_readings(self.plan.schemas, with_records=False),
         }
-        told |= where_given({"RowsRewritten": self.rows_rewritten, "ValuesNulled": dict(self.values_nulled)})
+        document |= where_given({"RowsRewritten": self.rows_rewritten, "ValuesNulled": dict(self.values_nulled)})
         if self.plan.job.options.incremental or self.plan.merged_before:
-            told["MergedBefore"] = self.plan.merged_before
-        return {**told, **where_given({"Adopted": list(self.plan.adopted)})}
+            document["MergedBefore"] = self.plan.merged_before
+        return {**document, **where_given({"Adopted": list(self.plan.adopted)})}
 
     def _type(self, column: str) -> str:
         return str(self.plan.schema.field(column).type)
@@ -248,9 +259,9 @@ def _limit(options: ReadOptions, records: int) -> float:
 
 
 def _remedy(options: ReadOptions) -> str:
-    told = _describe_options(options)
+    options_text = _describe_options(options)
     how = "Look how they are read (--explain FILE), say how they are to be (delimiter, quote, skip_rows, parse_headers)"
-    return f"{how}, mend them, or allow more ({told})."
+    return f"{how}, mend them, or allow more ({options_text})."
 
 
 def _describe_options(options: ReadOptions) -> str:
@@ -262,8 +273,8 @@ def _describe_options(options: ReadOptions) -> str:
 def _examples(filesystem: pafs.FileSystem, quarantine: Sequence[str]) -> str:
     lines = [line for path in quarantine[:3] for line in read_bytes(filesystem, path).splitlines()[:3]][:3]
     rejects = [Reject.of(json.loads(line)) for line in lines]
-    told = "; ".join(f"{each.file} record {each.record:,} ({each.reason})" for each in rejects)
-    return f", such as {told}" if told else ""
+    examples = "; ".join(f"{each.file} record {each.record:,} ({each.reason})" for each in rejects)
+    return f", such as {examples}" if examples else ""
 
 
 def _count_conflict(conflict: SchemaConflict, values: Mapping[str, int]) -> SchemaConflict:

@@ -1,25 +1,31 @@
-"""What a merge will read, and into which schema: data that can be printed, saved and compared. No engine is needed."""
+"""What a merge will read, into which schema, partitioned by what: data that can be printed, saved and compared.
+
+No engine is needed.
+"""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
+
+import pyarrow as pa
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, MasonError, NoData
 from mason.pipeline.formats.file_readings import describe_readings, explain_file
 from mason.pipeline.formats.file_warnings import group_warnings
+from mason.pipeline.formats.writers.table_writer import can_name_folders
 from mason.pipeline.jobs.merge.adopting import describe_adopted, list_adopted
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
-from mason.pipeline.jobs.merge.partition_keys import wrong_keys
 from mason.pipeline.jobs.merge.sources_merged import find_merged_sources
 from mason.pipeline.reading.plan.base import BaseTable, is_as_before
 from mason.pipeline.reading.plan.column_notes import find_respelled_columns, notes_on_columns
-from mason.pipeline.reading.plan.gather import settle_base, unite_evidence
 from mason.pipeline.reading.plan.inputs import check_nothing_is_there, list_inputs
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.plan.read_plan import OtherFiles, ReadPlan, plan_files
+from mason.pipeline.reading.plan.united_columns import settle_base, unite_evidence
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.storage.files import is_file
@@ -30,7 +36,25 @@ from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.types.zones import check_zone
 from mason.pipeline.work.output_place import check_apart
 from mason.pipeline.work.record_parts import describe_columns, where_given
-from mason.pipeline.work.step_work import Work
+from mason.pipeline.work.step_attempt import StepAttempt
+
+
+def wrong_keys(keys: Sequence[str], schema: pa.Schema) -> list[str]:
+    """Return what is wrong with the columns that a table is to be partitioned by."""
+    problems = [f'There is no column "{key}" to partition by.' for key in keys if key not in schema.names]
+    problems += [f'"{key}" is among the columns to partition by more than once.' for key in _find_repeated(keys)]
+    problems += [
+        f'Column "{key}" is {schema.field(key).type}: such values cannot be the names of folders.'
+        for key in keys
+        if key in schema.names and not can_name_folders(schema.field(key).type)
+    ]
+    if keys and not set(schema.names) - set(keys):
+        problems.append("Every column is to be partitioned by: at least one must be left for the files.")
+    return problems
+
+
+def _find_repeated(keys: Sequence[str]) -> list[str]:
+    return [key for key, count in Counter(keys).items() if count > 1]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +64,7 @@ class MergePlan(ReadPlan):
     job: MergeJob
     merged_before: int = 0
     """How many files of the input are in the output already."""
-    work: Work | None = None
+    work: StepAttempt | None = None
     """The step of a workflow that the merge is for."""
     rewritten: CommitRecord | None = None
     """The version of the table that is written anew from its own rows."""
@@ -98,10 +122,10 @@ class MergePlan(ReadPlan):
                 f"The table is in {self.base.commit.format}: only to one in Parquet can something be added."
             )
         problems += wrong_keys(self.partition_keys, self.schema)
-        kept = list(self.base.commit.partition_keys) if self.base else []
-        if kept and kept != list(self.partition_keys):
-            problems.append(f"The table is partitioned by {', '.join(kept)}: what is added must be, too.")
-        if self.base and self.base.commit.files and self.partition_keys and not kept:
+        current_keys = list(self.base.commit.partition_keys) if self.base else []
+        if current_keys and current_keys != list(self.partition_keys):
+            problems.append(f"The table is partitioned by {', '.join(current_keys)}: what is added must be, too.")
+        if self.base and self.base.commit.files and self.partition_keys and not current_keys:
             problems.append("The table is not partitioned: what is added cannot be, either (repartition_keys).")
         if self.job.options.mode is Mode.REPLACE_PARTITIONS and not self.partition_keys:
             problems.append("Partitions can be replaced only of a table that has some: give repartition_keys.")
@@ -109,7 +133,7 @@ class MergePlan(ReadPlan):
 
     def to_dict(self) -> dict[str, Any]:
         inputs = [each for each in self.files if not each.is_base]
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Inputs": [each.file.path for each in inputs],
             "InputBytes": sum(each.file.size for each in inputs),
             "Output": str(self.job.output),
@@ -120,11 +144,11 @@ class MergePlan(ReadPlan):
             "Readings": describe_readings(self.schemas),
         }
         if self.job.options.explain:
-            told["Explained"] = explain_file(self.job.options.explain, self.schemas)
-        told |= where_given({"PartitionKeys": list(self.partition_keys)})
+            document["Explained"] = explain_file(self.job.options.explain, self.schemas)
+        document |= where_given({"PartitionKeys": list(self.partition_keys)})
         if self.job.options.incremental or self.merged_before:
-            told["MergedBefore"] = self.merged_before
-        return {**told, **where_given({"RowsRewritten": self.rows_rewritten, "Adopted": list(self.adopted)})}
+            document["MergedBefore"] = self.merged_before
+        return {**document, **where_given({"RowsRewritten": self.rows_rewritten, "Adopted": list(self.adopted)})}
 
     def _holds_base(self, name: str) -> bool:
         """Whether the type that was given for a column holds every value that the table may have in it."""
@@ -191,7 +215,7 @@ def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergeP
     filesystem = open_filesystem(job.inputs.storage)
     given = parse_given_schema(job.options.schema).types
     files, warnings = list_inputs(filesystem, job.reading)
-    work = Work.here()
+    work = StepAttempt.here()
     merged = find_merged_sources(job.options, table, work)
     new = merged.without_merged(filesystem, files)
     adopted = list_adopted(job, table, files)

@@ -22,10 +22,9 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.mended import NotMended, read_mended
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums
 from mason.pipeline.jobs.merge.plan import MergePlan
-from mason.pipeline.jobs.merge.readings import Reading, reading_of
-from mason.pipeline.jobs.merge.run import run_merge
+from mason.pipeline.jobs.merge.run import Reading, find_reading, run_merge
 from mason.pipeline.reading.plan.base import BaseTable
-from mason.pipeline.reading.plan.look import PlanRefused, constants_of
+from mason.pipeline.reading.plan.inspection import PlanRefused, constants_of
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import OnBadRecord
 from mason.pipeline.storage.address import open_filesystem
@@ -47,7 +46,7 @@ _OPTIONS_OF_VALUES = ("nulls", "timezone", "names")
 
 
 class _NoRecord(Exception):
-    """A text cannot be replayed; why, is its message."""
+    """Raised when a text cannot be replayed; its message says why."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +60,7 @@ class ReplayJob(JobRequest):
     foreign: str = Foreign.REFUSE
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ReplayPlan:
     """The records that go back, and how many stay in the quarantine as they are."""
 
@@ -112,7 +111,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     """Find out which records were mended.
 
     Raises:
-        NotFound: there is no table that a merge has made.
+        NotFound: there is not a table that a merge has made.
         NotMended: no record is another one than before.
         UnreadableFile: the file with the mended records is not what an export wrote.
         ForeignFiles, ChangedFiles: the table holds data of others, or they have written over its own.
@@ -121,7 +120,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     table = open_table(job.table, job.foreign)
     current = table.current()
     if current is None:
-        raise NotFound(f"At {job.table} there is no table that a merge has made.")
+        raise NotFound(f"At {job.table} there is not a table that a merge has made.")
     check_foreign(table, str(job.table))
     mended = read_mended(Path(job.mended.path))
     quarantined = {each.id: each for each in read_quarantine(job.table)}
@@ -132,7 +131,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     records: list[Reject] = []
     for name, raw in changed.items():
         try:
-            records += _mend(quarantined[name], raw, _reading(commits, quarantined[name]))
+            records += _mend(quarantined[name], raw, _find_reading(commits, quarantined[name]))
         except _NoRecord as problem:
             problems.append(str(problem))
     if problems:
@@ -236,7 +235,7 @@ def _scratch(
         for number, ((commit, _), records) in enumerate(groups.items()):
             extracts = _options(commits.get(commit))["extract_paths"]
             place = plan.job.table.beside(f"{folder}/{number}")
-            files.append(_write_records(filesystem, place, records, _reading(commits, records[0]), extracts))
+            files.append(_write_records(filesystem, place, records, _find_reading(commits, records[0]), extracts))
             origins[files[-1].file.name] = records
         yield files, origins
 
@@ -253,11 +252,15 @@ def _write_records(
     assert stamp, "it was just written"
     kind, columns = ("csv", reading.columns) if reading.format == "csv" else ("jsonl", ())
     csv = _as_mended(reading.csv) if reading.csv else None
-    schema = FileSchema(kind, dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
+    schema = FileSchema(format=kind, columns=dict.fromkeys(columns, NOTHING), csv=csv, encoding="utf-8")
     name = records[0].file
-    constants = constants_of(DataFile(name, name, 0, partition_of(name.rpartition("/")[0])), extracts)
-    data = DataFile(file, folder.rpartition("/")[2], stamp.size)
-    return PlannedFile(data, stamp.number, schema, constants, is_scratch=True, storage=place.storage)
+    constants = constants_of(
+        DataFile(path=name, name=name, size=0, partition=partition_of(name.rpartition("/")[0])), extracts
+    )
+    data = DataFile(path=file, name=folder.rpartition("/")[2], size=stamp.size)
+    return PlannedFile(
+        file=data, stamp=stamp.number, schema=schema, constants=constants, is_scratch=True, storage=place.storage
+    )
 
 
 def _as_mended(reading: CsvReading) -> CsvReading:
@@ -285,11 +288,11 @@ def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> No
     selector = pafs.FileSelector(f"{plan.job.table.path}/{FOLDER}", allow_not_found=True)
     for info in filesystem.get_file_info(selector):
         lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
-        kept = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
-        left += len(kept)
-        if len(kept) < len(lines):
+        remaining = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
+        left += len(remaining)
+        if len(remaining) < len(lines):
             make_folder(filesystem, f"{staging}/{FOLDER}")
-            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(kept))
+            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(remaining))
     if left != plan.unchanged + plan.others:
         current = open_table(plan.job.table).current()
         if current is None or current.id != plan.base.id:
@@ -301,9 +304,9 @@ def _commits(job: ReplayJob) -> dict[str, CommitRecord]:
     return {each.id: each for each in open_table(job.table).history()}
 
 
-def _reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
+def _find_reading(commits: Mapping[str, CommitRecord], reject: Reject) -> Reading:
     commit = commits.get(reject.commit)
-    found = reading_of(commit.details, reject.file) if commit else None
+    found = find_reading(commit.details, reject.file) if commit else None
     return found or Reading("jsonl", None, ())
 
 

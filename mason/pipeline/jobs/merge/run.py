@@ -1,23 +1,28 @@
-"""Runs a merge: tasks, the sums, the commit. Nothing is visible before the last of them."""
+"""Runs a merge: tasks, the sums, the commit. Nothing is visible before the last of them.
+
+How the files were read is kept with the commit: a quarantined record is read in the same way again.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from typing import Any
 
 from mason.errors import MasonError
+from mason.pipeline.formats.delimited.dialect import Dialect
+from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.writers.table_writer import write_empty_file
 from mason.pipeline.jobs.merge.appending import Patience, may_follow
 from mason.pipeline.jobs.merge.job import Mode
 from mason.pipeline.jobs.merge.outcome import MergeResult, Sums, check_share
 from mason.pipeline.jobs.merge.plan import MergePlan
-from mason.pipeline.jobs.merge.readings import readings
 from mason.pipeline.jobs.merge.sources_merged import fingerprints
 from mason.pipeline.jobs.table_output import SOURCES, StagedTable, TableOutput
-from mason.pipeline.reading.plan.kept_patterns import pattern_details
+from mason.pipeline.reading.plan.patterns import pattern_details
+from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.tasks.rounds import Rounds
 from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.reading.tasks.staging import list_accepted_paths
@@ -31,6 +36,46 @@ from mason.pipeline.tables.commit import (
 )
 from mason.pipeline.work.base import Progress
 from mason.pipeline.work.tasks import TaskRunner
+
+
+@dataclass(frozen=True)
+class Reading:
+    """The dialect and the columns of a file."""
+
+    format: str
+    csv: CsvReading | None
+    columns: tuple[str, ...]
+
+    @classmethod
+    def of(cls, planned: PlannedFile) -> Reading:
+        schema = planned.schema
+        return cls(schema.format, schema.csv, tuple(schema.columns) if schema.format == "csv" else ())
+
+    @classmethod
+    def from_json(cls, value: Mapping[str, Any]) -> Reading:
+        if "delimiter" in value:  # an older Mason kept nothing else of a dialect
+            csv = CsvReading(dialect=Dialect(delimiter=value["delimiter"])) if value["format"] == "csv" else None
+        else:
+            csv = CsvReading.of(value["csv"]) if value["csv"] else None
+        return cls(value["format"], csv, tuple(value["columns"]))
+
+
+def readings(plan: MergePlan) -> Mapping[str, Any]:
+    """Return the ways in which files were read, and for each file which of them: most share one."""
+    numbers: dict[Reading, int] = {}
+    files = {
+        each.file.name: numbers.setdefault(Reading.of(each), len(numbers)) for each in plan.files if each.is_source
+    }
+    return {"readings": [asdict(each) for each in numbers], "read_by": files}
+
+
+def find_reading(details: Mapping[str, Any], file: str) -> Reading | None:
+    """Return how a file was read, by the details of a commit."""
+    if file not in details.get("read_by", {}):
+        return None
+    value = details["readings"][details["read_by"][file]]
+    return Reading.from_json(value)
+
 
 Finish = Callable[[str, Sequence[str], Sums], None]
 """Called with the staging folder, the new files of the quarantine in it, and the sums, when only the commit is left."""
@@ -54,12 +99,20 @@ def run_merge(
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """
     if not (plan.files or plan.adopted) and plan.base:  # an incremental merge that finds nothing new
-        return MergeResult(plan.base.commit, plan, Sums(0, 0, 0), 0)
+        return MergeResult(
+            commit=plan.base.commit, plan=plan, sums=Sums(rows_in=0, rows_out=0, quarantined=0), rounds=0
+        )
     output = _output(plan)
     foreseen = {each.column for each in plan.conflicts}
     patience = patience or Patience(plan.job.options.commit_timeout)
     with _while_nobody_else_commits(plan, output.expected), output.stage(job_id) as staged:
-        tasks = Rounds(runner, table_spec(plan.partition_keys), job_id, progress, staged.location)
+        tasks = Rounds(
+            runner=runner,
+            sink=table_spec(plan.partition_keys),
+            job_id=job_id,
+            progress=progress,
+            staging=staged.location,
+        )
         plan, results, rounds = tasks.run(plan)
         files = _files(plan, runner, staged, list_accepted_paths(results.values()))
         quarantine = staged.take_quarantine(plan, results.values())
@@ -77,13 +130,13 @@ def run_merge(
             adds=plan.base is not None,
             details=_details(plan),
         )
-        kept, adopted = _files_to_keep(plan, files), plan.adopted
+        old_files, adopted = _files_to_keep(plan, files), plan.adopted
         publish = partial(
-            output.store.publish, staged.folder, record, expected=output.expected, kept=kept, adopted=adopted
+            output.store.publish, staged.folder, record, expected=output.expected, kept=old_files, adopted=adopted
         )
         # Who has something to finish has looked at the table itself, not only at its columns.
         committed = _publish(publish, None if finish else partial(may_follow, plan), patience)
-    return MergeResult(committed, plan, sums, rounds, foreseen)
+    return MergeResult(commit=committed, plan=plan, sums=sums, rounds=rounds, foreseen=foreseen)
 
 
 def _publish(publish: Callable[..., CommitRecord], may_follow: MayFollow | None, patience: Patience) -> CommitRecord:

@@ -9,12 +9,12 @@ from typing import Any
 import pyarrow.fs as pafs
 
 from mason.pipeline.jobs.merge.job import MergeOptions, Mode
-from mason.pipeline.reading.plan.look import PlanRefused
+from mason.pipeline.reading.plan.inspection import PlanRefused
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.tables.commit import CommitRecord, TableStore
-from mason.pipeline.work.step_work import Work
+from mason.pipeline.work.step_attempt import StepAttempt
 
 Fingerprint = tuple[int, int]
 
@@ -56,7 +56,7 @@ class Sources:
         return new
 
 
-def find_merged_sources(options: MergeOptions, table: TableStore, work: Work | None) -> Sources:
+def find_merged_sources(options: MergeOptions, table: TableStore, work: StepAttempt | None) -> Sources:
     """Return the files that are not to be added: those in the table, or those that an earlier attempt added."""
     if options.incremental:
         return Sources.of(table.lineage())

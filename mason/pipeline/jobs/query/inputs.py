@@ -13,8 +13,8 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.merge.plan import plan_table
 from mason.pipeline.jobs.merge.run import run_merge
 from mason.pipeline.reading.scan import Scan, plan_scan
+from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import SqlTable
-from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.types.evidence_json import encode_schema
 from mason.pipeline.work.base import Progress
@@ -41,7 +41,7 @@ class TableInput:
         return self.scan.commit is not None and self.scan.plan.is_parquet
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Name": self.name,
             "Path": str(self.scan.location),
             "Files": len(self.scan.plan.files),
@@ -49,8 +49,8 @@ class TableInput:
             "Columns": list(self.columns),
         }
         if self.scan.rows is not None:
-            told["Rows"] = self.scan.rows
-        return told
+            document["Rows"] = self.scan.rows
+        return document
 
 
 @dataclass(frozen=True)

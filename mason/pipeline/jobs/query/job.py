@@ -18,10 +18,10 @@ from mason.pipeline.jobs.table_output import StagedTable, TableOutput
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.tasks.sinks import table_spec
+from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.rendering import render_for_spark
 from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
-from mason.pipeline.sql.table_types import sql_schema
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.tables.commit import CommitRecord
@@ -38,7 +38,7 @@ from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryJob(JobRequest):
     """Ask a statement of the tables of a database."""
 
@@ -58,7 +58,7 @@ class QueryJob(JobRequest):
         return {name: table.location for name, table in self.tables.items() if table.location}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryWork(Work):
     """A query that is understood, with its tables at hand."""
 
@@ -91,7 +91,14 @@ class QueryWork(Work):
         columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
         text = without_database(statement, query.database)
-        work = cls(query, statement, inputs, text, render_for_spark(text), memory_limits().result_bytes)
+        work = cls(
+            job=query,
+            statement=statement,
+            tables=inputs,
+            text=text,
+            rendered=render_for_spark(text),
+            most_bytes=memory_limits().result_bytes,
+        )
         if work.rewritten and query.format != "parquet":
             raise BadPath(f"{query.output} is read by the query: it can be written anew in Parquet only.")
         return work
@@ -129,16 +136,16 @@ class QueryWork(Work):
 
     def to_dict(self) -> dict[str, Any]:
         rows = [each.scan.rows for each in self.tables]
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Tables": [each.to_dict() for each in self.tables],
             "FilesRead": sum(len(each.scan.plan.files) for each in self.tables),
             "BytesRead": sum(self.task_bytes),
         }
         if None not in rows:
-            told["RowsRead"] = sum(each for each in rows if each is not None)
+            document["RowsRead"] = sum(each for each in rows if each is not None)
         if not self.job.output:
-            return {**told, "Limit": self.job.limit}
-        return {**told, "Output": str(self.job.output), "Format": self.job.format}
+            return {**document, "Limit": self.job.limit}
+        return {**document, "Output": str(self.job.output), "Format": self.job.format}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
         """Ask the engine, and commit the rows if they are to be kept.
@@ -160,7 +167,9 @@ class QueryWork(Work):
                 return self._write_rows(query, self.job.output, ready, runner, job_id, progress)
             limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
             rows = fetch_rows(runner, limited)
-            return QueryResult(self, ready, rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit)
+            return QueryResult(
+                work=self, read=ready, rows=rows.slice(0, self.job.limit), has_more=rows.num_rows > self.job.limit
+            )
 
     def _write_rows(
         self,
@@ -174,8 +183,10 @@ class QueryWork(Work):
         """Write the rows, by way of a table of their own where they are to be in another format."""
         details = {"query": self.job.statement}
         if self.job.format == "parquet":
-            commit = write_table(query, output, runner, job_id, details, self.rewritten, self.job.foreign)
-            return QueryResult(self, ready, commit=commit)
+            commit = write_table(
+                query, output, runner, job_id, details, rewritten=self.rewritten, foreign=self.job.foreign
+            )
+            return QueryResult(work=self, read=ready, commit=commit)
         from mason.pipeline.jobs.format.job import FormatJob, FormatOptions  # loaded by those who need it: it is much
         from mason.pipeline.jobs.format.plan import plan_format
         from mason.pipeline.jobs.format.run import run_format
@@ -183,12 +194,12 @@ class QueryWork(Work):
         with scratch_folder(output) as scratch:
             table = scratch.child("table")
             write_table(query, table, runner, job_id, details)
-            plan = plan_format(FormatJob(table, output, FormatOptions(self.job.format), self.job.foreign))
+            plan = plan_format(FormatJob(table, output, FormatOptions(format=self.job.format), self.job.foreign))
             done = run_format(plan, runner, job_id, progress)
-        return QueryResult(self, ready, commit=done.commit, changes=tuple(done.warnings))
+        return QueryResult(work=self, read=ready, commit=done.commit, changes=tuple(done.warnings))
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class QueryResult(Outcome):
     """What a query gave: some rows, or a table."""
 
@@ -227,13 +238,13 @@ class QueryResult(Outcome):
     def to_dict(self) -> dict[str, Any]:
         rows = sum(each.rows for each in self.read)
         # RowsIn is what every job's record has: of a table that is read as it is, no task of Mason's counts rows.
-        told = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
+        document = {**self.work.to_dict(), "RowsRead": rows, "RowsIn": rows}
         if self.commit:
             written = {"Columns": describe_columns(decode_schema(self.commit.schema)), **describe_files(self.commit)}
-            return {**told, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
+            return {**document, "Commit": self.commit.id, "RowsOut": self.commit.rows, **written}
         assert self.rows is not None
         columns = describe_columns(self.rows.schema)
-        return {**told, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+        return {**document, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
 
 
 def only_the_first(limit: int) -> str:

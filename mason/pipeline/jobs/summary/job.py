@@ -13,7 +13,7 @@ from mason.pipeline.work.request import INPUT, OUTPUT, JobRequest, output_named
 BINS = 20
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class SummaryJob(JobRequest):
     """Summarize the columns of a table, or of the files at a place."""
 

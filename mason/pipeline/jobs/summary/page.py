@@ -6,9 +6,9 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from typing import Any
 
-from mason.pipeline.jobs.summary.histogram import Bin
-from mason.pipeline.jobs.summary.shown import render_deviation, render_value
+from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
+from mason.pipeline.jobs.summary.value_text import render_deviation, render_value
 from mason.util.words import counted
 
 FOLD = 50
@@ -79,8 +79,8 @@ def _folds(columns: Sequence[ColumnSummary]) -> Iterator[str]:
     for first in range(0, len(columns), FOLD):
         some = columns[first : first + FOLD]
         names = f"{_text(some[0].name)} … {_text(some[-1].name)}"
-        told = f"Columns {first + 1:,} to {first + len(some):,}: {names}"
-        yield f"<details{' open' * (first == 0)}><summary>{told}</summary>{_cards(some)}</details>"
+        heading = f"Columns {first + 1:,} to {first + len(some):,}: {names}"
+        yield f"<details{' open' * (first == 0)}><summary>{heading}</summary>{_cards(some)}</details>"
 
 
 def _cards(columns: Sequence[ColumnSummary]) -> str:
@@ -103,8 +103,8 @@ def _card(column: ColumnSummary) -> str:
 def _fullness(column: ColumnSummary) -> str:
     rows = column.count + column.nulls
     share = 100 * column.count / rows if rows else 0
-    told = f"{column.count:,} of {rows:,} are not null"
-    return f'<div class="full" title="{told}"><div style="width:{share:.2f}%"></div></div>' if rows else ""
+    fullness = f"{column.count:,} of {rows:,} are not null"
+    return f'<div class="full" title="{fullness}"><div style="width:{share:.2f}%"></div></div>' if rows else ""
 
 
 def _plot(column: ColumnSummary) -> str:
@@ -113,9 +113,9 @@ def _plot(column: ColumnSummary) -> str:
         return ""
     what = " (length)" if column.lengths else ""
     first, last = _text(bins[0].begin), _text(bins[-1].end)
-    told = f"Histogram from {first} to {last}"
+    label = f"Histogram from {first} to {last}"
     return (
-        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{told}">'
+        f'<svg viewBox="0 0 {_WIDTH} {_HEIGHT}" preserveAspectRatio="none" role="img" aria-label="{label}">'
         f'{"".join(_bars(bins))}</svg><div class="ends"><span>{first}</span><span>{last}{what}</span></div>'
     )
 

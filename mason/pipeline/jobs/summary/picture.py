@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from mason.pipeline.jobs.summary.histogram import Bin
-from mason.pipeline.jobs.summary.shown import render_deviation, render_value
+from mason.pipeline.jobs.summary.sketches.moments import Bin
 from mason.pipeline.jobs.summary.summaries import ColumnSummary
-from mason.util.text_width import clip_text, room
+from mason.pipeline.jobs.summary.value_text import render_deviation, render_value
+from mason.util.text_table import clip_text, room
 from mason.util.words import counted
 
 MOST_COLUMNS = 100
@@ -42,8 +42,8 @@ def _column_lines(column: ColumnSummary, width: int) -> list[str]:
     )  # the type is not to be pushed out by it
     title = clip_text(f"{name}  {column.type}", space)
     first = f"{title}{' ' * (width - room(title) - len(drawn))}{drawn}".rstrip()
-    told = [_counts(column), *_lines_of(_range(column), width - 2), _frequent(column)]
-    return [first, *(clip_text(f"  {line}", width) for line in told if line)]
+    parts = [_counts(column), *_lines_of(_range(column), width - 2), _frequent(column)]
+    return [first, *(clip_text(f"  {line}", width) for line in parts if line)]
 
 
 def _counts(column: ColumnSummary) -> str:
@@ -89,8 +89,8 @@ def _frequent(column: ColumnSummary) -> str:
 
 
 def _share(count: int, of: int) -> str:
-    told = f"{100 * count / of:.3g} %"
-    return told if told != "100 %" or count == of else "> 99.9 %"
+    share = f"{100 * count / of:.3g} %"
+    return share if share != "100 %" or count == of else "> 99.9 %"
 
 
 def _render_value(value: Any) -> str:

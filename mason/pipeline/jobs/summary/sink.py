@@ -8,9 +8,9 @@ from typing import Any
 
 import pyarrow as pa
 
-from mason.pipeline.jobs.summary.columns import column_sketch
 from mason.pipeline.jobs.summary.leaves import leaf_values, leaves_of
-from mason.pipeline.jobs.summary.sketch import Sizes
+from mason.pipeline.jobs.summary.sketches.columns import column_sketch
+from mason.pipeline.jobs.summary.sketches.sketch import Sizes
 from mason.pipeline.reading.tasks.sinks import SinkPlace
 
 SINK = "mason.pipeline.jobs.summary.sink:summary_sink"

@@ -11,14 +11,14 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from mason.pipeline.jobs.summary.columns import ColumnSketch, ListSketch
-from mason.pipeline.jobs.summary.hashing import Numbers
-from mason.pipeline.jobs.summary.histogram import Bin, histogram
-from mason.pipeline.jobs.summary.kinds import NumberKind
 from mason.pipeline.jobs.summary.leaves import Leaf
-from mason.pipeline.jobs.summary.number_sketch import NumberSketch
-from mason.pipeline.jobs.summary.quantiles import quantiles
-from mason.pipeline.jobs.summary.text_sketch import LONGEST_VALUE, TextSketch
+from mason.pipeline.jobs.summary.sketches.columns import ColumnSketch, ListSketch
+from mason.pipeline.jobs.summary.sketches.hashing import Numbers
+from mason.pipeline.jobs.summary.sketches.kinds import NumberKind
+from mason.pipeline.jobs.summary.sketches.moments import Bin, histogram
+from mason.pipeline.jobs.summary.sketches.number_sketch import NumberSketch
+from mason.pipeline.jobs.summary.sketches.quantiles import quantiles
+from mason.pipeline.jobs.summary.sketches.text_sketch import LONGEST_VALUE, TextSketch
 
 SHARES = {"P1": 0.01, "P5": 0.05, "P25": 0.25, "P50": 0.5, "P75": 0.75, "P95": 0.95, "P99": 0.99}
 MOST_FREQUENT = 10
@@ -94,13 +94,13 @@ class ColumnSummary:
 
 def summarize(leaf: Leaf, sketch: ColumnSketch, bins: int) -> ColumnSummary:
     """Return what a sketch says of a column; its histogram has so many bins at most."""
-    told = (leaf.name, leaf.column, str(leaf.type), sketch.rows - sketch.nulls, sketch.nulls)
+    common = (leaf.name, leaf.column, str(leaf.type), sketch.rows - sketch.nulls, sketch.nulls)
     if isinstance(sketch, NumberSketch):
-        return ColumnSummary(*told, **_of_numbers(sketch, bins))
+        return ColumnSummary(*common, **_of_numbers(sketch, bins))
     if isinstance(sketch, TextSketch):
-        return ColumnSummary(*told, **_of_texts(sketch, bins))
+        return ColumnSummary(*common, **_of_texts(sketch, bins))
     assert isinstance(sketch, ListSketch)
-    return ColumnSummary(*told, **_of_lengths(sketch, bins))
+    return ColumnSummary(*common, **_of_lengths(sketch, bins))
 
 
 def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
@@ -150,7 +150,7 @@ def _exact_quantiles(sketch: NumberSketch) -> dict[str, Any]:
 def _mean(sketch: NumberSketch) -> Any:
     moments, kind = sketch.moments, sketch.kind
     if sketch.wide.low is not None:
-        return kind.show_mean(sketch.wide.unscaled(kind.type.scale), moments.count)
+        return kind.show_mean(sketch.wide.to_unscaled(kind.type.scale), moments.count)
     if moments.total is not None:
         return kind.show_mean(moments.total, moments.count)
     return kind.show_mean(moments.mean, 1)
@@ -208,6 +208,6 @@ def _clip_value(value: str | bytes | None) -> str | None:
     """Text as it is, binary values in hexadecimal digits; what is longer than is kept ends in dots."""
     if value is None:
         return None
-    kept = value[:LONGEST_VALUE]
-    text = kept.hex() if isinstance(kept, bytes) else kept
+    clipped = value[:LONGEST_VALUE]
+    text = clipped.hex() if isinstance(clipped, bytes) else clipped
     return f"{text}…" if len(value) > LONGEST_VALUE else text

@@ -9,14 +9,14 @@ from typing import Any
 
 from mason.engines.execution.models.job import Job
 from mason.errors import Unprocessable
-from mason.pipeline.jobs.summary.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
 from mason.pipeline.jobs.summary.job import SummaryJob
 from mason.pipeline.jobs.summary.leaves import Leaf, leaves_of
 from mason.pipeline.jobs.summary.output import check_place, commit_summary
 from mason.pipeline.jobs.summary.page import page
 from mason.pipeline.jobs.summary.picture import picture
 from mason.pipeline.jobs.summary.sink import SINK
-from mason.pipeline.jobs.summary.sketch import Sizes
+from mason.pipeline.jobs.summary.sketches.columns import ColumnSketch, ListSketch, column_sketch, column_sketch_of
+from mason.pipeline.jobs.summary.sketches.sketch import Sizes
 from mason.pipeline.jobs.summary.summaries import ColumnSummary, summarize
 from mason.pipeline.jobs.table_output import TableOutput
 from mason.pipeline.reading.scan import Scan, ScanResult, ScanWork, plan_scan, run_scan
@@ -35,7 +35,7 @@ class NoSuchFolder(Unprocessable):
     """422 · exit 1"""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Summary(Outcome):
     """What a table holds, column by column."""
 
@@ -58,16 +58,16 @@ class Summary(Outcome):
             yield f"{counted(self.quarantined, 'record')} did not fit: left out of every figure."
 
     def to_dict(self) -> dict[str, Any]:
-        told: dict[str, Any] = {
+        document: dict[str, Any] = {
             "Path": str(self.job.path),
             "RowsIn": self.rows_in,
             "Rows": self.rows,
             "RowsQuarantined": self.quarantined,
         }
         if self.commit:
-            told |= {"Output": str(self.job.output), "Commit": self.commit.id}
+            document |= {"Output": str(self.job.output), "Commit": self.commit.id}
         return {
-            **told,
+            **document,
             **where_given({"Html": str(self.job.html or "")}),
             "Columns": json_value([each.to_dict() for each in self.columns]),
         }
@@ -124,7 +124,14 @@ class SummaryWork(ScanWork):
         done = run_scan(self.scan, SinkSpec(SINK, asdict(sizes)), runner, job_id, progress)
         columns = _summaries(done, sizes, self.job.histogram)
         commit = commit_summary(output, job_id, columns) if output else None
-        summary = Summary(self.job, done.rows_in, done.rows, done.quarantined, columns, commit)
+        summary = Summary(
+            job=self.job,
+            rows_in=done.rows_in,
+            rows=done.rows,
+            quarantined=done.quarantined,
+            columns=columns,
+            commit=commit,
+        )
         if self.job.html:
             content = page(str(self.job.path), summary.rows, columns).encode("utf-8", "replace")
             write_side_file(self.job.html.path, content, overwrite=self.job.overwrite)

@@ -13,9 +13,9 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.file_schema import FileSchema
-from mason.pipeline.reading.plan.look import find_file_ranges
+from mason.pipeline.reading.plan.inspection import find_file_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, partition_of
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore
@@ -24,7 +24,7 @@ from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.types.number_types import EXACT_IN_DOUBLE, Digits
 
 # Mason closes every quote that it opens: lines inside of one are text, whatever they look like.
-_OWN_CSV = CsvReading(Dialect(sure=True))
+_OWN_CSV = CsvReading(dialect=Dialect(sure=True))
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,7 @@ class BaseTable:
 
     def is_there(self, output: Location) -> bool:
         """Say whether the files of the table are still where they were; on a store they stay until a vacuum."""
-        if not is_local(output.storage):
+        if not abilities_of(output.storage).exchanges_folders:
             return True
         filesystem = open_filesystem(output.storage)
         found = filesystem.get_file_info([f"{output.path}/{each.place}" for each in self.commit.files])
@@ -104,10 +104,18 @@ def _plan_file(
     found = file_stamp(filesystem, path) or FileStamp(committed.bytes, 0)  # one that is gone is missed by its reader
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}
-    file = DataFile(path, committed.path, found.size, constants)
-    schema = FileSchema(format_, columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
+    file = DataFile(path=path, name=committed.path, size=found.size, partition=constants)
+    schema = FileSchema(format=format_, columns=columns, csv=_OWN_CSV if format_ == "csv" else None, encoding="utf-8")
     ranges = find_file_ranges(filesystem, file, schema)
-    return PlannedFile(file, found.number, schema, constants, ranges, is_base=True, storage=output.storage)
+    return PlannedFile(
+        file=file,
+        stamp=found.number,
+        schema=schema,
+        constants=constants,
+        ranges=ranges,
+        is_base=True,
+        storage=output.storage,
+    )
 
 
 def is_as_before(table: TableStore, base: BaseTable | None, output: Location) -> bool:

@@ -21,8 +21,8 @@ def notes_on_columns(
 
 def _absent(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]) -> list[str]:
     """What is to be said of columns that only the schema has."""
-    shown = {name for each in planned for name in (*each.schema.columns, *each.constants)}
-    absent = [name for name in given if planned and name not in shown]
+    present = {name for each in planned for name in (*each.schema.columns, *each.constants)}
+    absent = [name for name in given if planned and name not in present]
     return [f'No file has the column "{name}" of the schema: it is null in every row.' for name in absent]
 
 
@@ -45,9 +45,9 @@ def _few_or_odd(given: Mapping[str, pa.DataType], planned: Sequence[PlannedFile]
         for name, odd in each.schema.odd_values.items():
             if each.renames.get(name, name) not in given:
                 warnings.add(each.file.name, odd.describe(name))
-        for name, told in each.schema.spellings.items():
+        for name, note in each.schema.spellings.items():
             if each.renames.get(name, name) not in given:
-                warnings.add(each.file.name, f'column "{name}" {told}')
+                warnings.add(each.file.name, f'column "{name}" {note}')
     return warnings.lines()
 
 
@@ -84,16 +84,16 @@ def find_respelled_columns(before: pa.Schema, after: pa.Schema) -> dict[str, str
 
     The table does not know any more how its values were written in the files that they came from.
     """
-    told = {}
+    respelled = {}
     for field in before:
-        spelling = _spelling(field.type)
+        spelling = _describe_spelling(field.type)
         if spelling and pa.types.is_string(after.field(field.name).type):
             kind = f'Column "{field.name}" is {field.type} in the table and becomes text'
-            told[field.name] = f"{kind}: its values there are written {spelling}, however their files had them."
-    return told
+            respelled[field.name] = f"{kind}: its values there are written {spelling}, however their files had them."
+    return respelled
 
 
-def _spelling(held: pa.DataType) -> str:
+def _describe_spelling(held: pa.DataType) -> str:
     """How values of a type are written as text; nothing if that is how every file has them, as with whole numbers."""
     if pa.types.is_decimal(held) and held.scale:
         return "with all decimals of their type (1.50, not 1.5)"

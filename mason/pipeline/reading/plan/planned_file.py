@@ -11,7 +11,7 @@ from mason.pipeline.storage.files import DataFile
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class PlannedFile:
     """A file as it was when the plan was made, and how it is read."""
 
@@ -36,7 +36,7 @@ class PlannedFile:
     is_scratch: bool = False
     """The file is gone after the job: nothing is kept of where the rows were."""
 
-    def seen(self, name: str) -> Evidence:
+    def find_evidence(self, name: str) -> Evidence:
         """What is known of a column of this file."""
         return merge(self.schema.columns.get(name, NOTHING), self.beyond_sample.get(name, NOTHING))
 

@@ -18,12 +18,11 @@ from mason.pipeline.formats.odd_values import Misfit
 from mason.pipeline.formats.scanning.splits import Range
 from mason.pipeline.reading.plan.base import BaseTable
 from mason.pipeline.reading.plan.column_notes import notes_on_columns
-from mason.pipeline.reading.plan.gather import gather_columns, unite_evidence
-from mason.pipeline.reading.plan.inputs import list_inputs
-from mason.pipeline.reading.plan.look import PlanRefused, look_at_files
+from mason.pipeline.reading.plan.inputs import list_inputs, plan_own_files
+from mason.pipeline.reading.plan.inspection import PlanRefused, inspect_files
 from mason.pipeline.reading.plan.names import find_twins, fold_names, twins_in
-from mason.pipeline.reading.plan.own_tables import plan_own_files
 from mason.pipeline.reading.plan.planned_file import PlannedFile
+from mason.pipeline.reading.plan.united_columns import unite_columns, unite_evidence
 from mason.pipeline.reading.request import Names, OnConflict, ReadRequest
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import DataFile
@@ -170,14 +169,14 @@ class ReadPlan:
             PlanRefused: they disagree, and nobody wants that.
         """
         options, files = self.request.options, [each for each in self.files if not each.is_base]
-        columns = gather_columns(files, _outgrown(self), self.base)
+        columns = unite_columns(files, _outgrown(self), self.base)
         chosen = {name: column for name, column in columns.items() if name not in self.given}
         conflicts = [conflict for column in chosen.values() if (conflict := column.conflict(options.timezone))]
         if options.on_conflict is OnConflict.FAIL and conflicts:
             raise PlanRefused([f'{each.difference}: "widen" would take it as {each.chosen}.' for each in conflicts])
         types = {
             each.column: {
-                file.file.name: columns[each.column].type_of(file.seen(each.column), options.timezone)
+                file.file.name: columns[each.column].type_of(file.find_evidence(each.column), options.timezone)
                 for file in files
                 if each.column in file.schema.columns or each.column in file.beyond_sample
             }
@@ -255,9 +254,9 @@ def plan_files(
     """
     own = plan_own_files(request, files)
     looked_at = [*(() if own else files), *(others.files if others and not others.is_elsewhere(request) else ())]
-    planned = [*own, *look_at_files(filesystem, request.options, looked_at, warnings, columns)]
+    planned = [*own, *inspect_files(filesystem, request.options, looked_at, warnings, columns)]
     if others and others.is_elsewhere(request):
-        there = look_at_files(open_filesystem(others.storage), request.options, others.files, warnings, columns)
+        there = inspect_files(open_filesystem(others.storage), request.options, others.files, warnings, columns)
         planned += [replace(each, storage=others.storage) for each in there]
     if request.options.names is Names.FOLD:
         return fold_names(planned)

@@ -1,4 +1,4 @@
-"""Some rows of a file on their way into a table, and what tells where they came from."""
+"""Some rows of a file on their way into a table, where they came from, and the first value that fits no column."""
 
 from __future__ import annotations
 
@@ -6,13 +6,17 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+import pyarrow as pa
+
 from mason.pipeline.formats.json.values import dump
+from mason.pipeline.formats.odd_values import Misfit, render_value
 from mason.pipeline.formats.sources import Source, ValueSource
+from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.tables.rejects import Reject
 
 
 class CannotBeCut(Exception):
-    """A quote stands where none belongs: the ranges of this file need not begin with a record."""
+    """Raised when a quote stands where none belongs: the ranges of this file need not begin with a record."""
 
     def __init__(self, path: str) -> None:
         super().__init__(path)
@@ -30,7 +34,7 @@ class Place:
     """The place in the words of its format, where that has some."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Batch:
     """Some rows of a file by column, and the records that are no rows. `records` counts both."""
 
@@ -82,4 +86,30 @@ def rows_batch(rows: Sequence[Mapping[Any, Any]], records: int, rejects: Sequenc
     """Return records that name their own values, with those that are no rows."""
     names = dict.fromkeys(str(name) for row in rows for name in row)
     columns: dict[str, Source] = {name: ValueSource([row.get(name) for row in rows]) for name in names}
-    return Batch(columns, len(rows), records, rejects)
+    return Batch(columns=columns, rows=len(rows), records=records, rejects=rejects)
+
+
+def find_misfit(file: FileInTask, batch: Batch, source: Source, expected: pa.DataType, timezone: str) -> Misfit | None:
+    """Return the first value of a column that does not fit; None if each does, and only all together do not."""
+    first, end = 0, batch.rows
+    while end - first > 1:
+        middle = (first + end) // 2
+        if source.take(range(first, middle)).fit(expected, timezone) is None:
+            end = middle
+        else:
+            first = middle
+    if source.take([first]).fit(expected, timezone) is not None:
+        return None
+    value = source.value(first)
+    text = value if isinstance(value, str) else json_text(value)
+    return Misfit(file.name, _place(file, batch, first), f'"{render_value(text)}"', str(expected))
+
+
+def _place(file: FileInTask, batch: Batch, index: int) -> str:
+    """A range does not know how many records stand before it, but at which byte it begins."""
+    place = batch.place(index) if batch.place else None
+    if place is None:
+        return "a record"
+    if place.where:
+        return place.where
+    return f"record {place.record:,}" if file.is_whole else f"the record at byte {place.offset:,}"

@@ -19,11 +19,11 @@ from mason.pipeline.formats.scanning.csv_typed import can_be_typed, parse_typed,
 from mason.pipeline.formats.scanning.header_repeats import REPEATS, find_repeats
 from mason.pipeline.formats.sources import Source, TextSource
 from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut, Place
-from mason.pipeline.reading.tasks.long_fields import long_record, set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import utf8_blocks
+from mason.pipeline.reading.tasks.text_checks import long_record, reject_long_fields
 from mason.pipeline.storage.blocks import open_bytes
-from mason.pipeline.storage.blocks import reading as opening
+from mason.pipeline.storage.blocks import translate_read_errors as opening
 from mason.pipeline.storage.format_names import codec_of
 from mason.pipeline.storage.object_store import StreamingFiles
 from mason.pipeline.tables.rejects import Reject
@@ -66,7 +66,7 @@ def read_csv(
         if typed is not None and not len(_repeats(file, typed)):
             misses = 0
             sources = sources_of(typed, chunk, layout)
-            yield set_aside_long(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
+            yield reject_long_fields(_csv_batch(file, chunk, typed, sources, number), file, len(chunk.text))
             number += chunk.scan.records
             continue
         misses += 1
@@ -75,12 +75,12 @@ def read_csv(
             raise _refuse_record(file, parsed.bad[0], number)
         parsed = _without_repeats(file, parsed)
         batch = _csv_batch(file, chunk, parsed, list(map(TextSource, parsed.columns)), number)
-        yield set_aside_long(batch, file, len(chunk.text))
+        yield reject_long_fields(batch, file, len(chunk.text))
         number += chunk.scan.records
     if doubtful:
         notes.append(_describe_doubtful(doubtful))
     if notes:
-        yield Batch({}, 0, 0, notes=notes)
+        yield Batch(columns={}, rows=0, records=0, notes=notes)
 
 
 def _describe_doubtful(records: int) -> str:
@@ -141,7 +141,7 @@ def _pass_over_record(file: FileInTask, chunk: Chunk, number: int) -> Batch:
     """Return the record of which only the beginning was read."""
     begins = chunk.read.decode("utf-8", "surrogateescape")
     reject = long_record(file, number, chunk.offset, chunk.passed_over, begins)
-    return Batch({}, 0, 1, [reject])
+    return Batch(columns={}, rows=0, records=1, rejects=[reject])
 
 
 def _types_to_try(file: FileInTask, targets: Mapping[str, pa.DataType]) -> dict[int, pa.DataType]:
@@ -160,7 +160,9 @@ def _csv_batch(file: FileInTask, chunk: Chunk, parsed: ParsedChunk, sources: Seq
         index = int(parsed.indices[row])
         return Place(number + index, _offset(chunk, index), chunk.raw(index))
 
-    return Batch(columns, len(parsed.indices), parsed.records, rejects, place, cut=parsed.cut)
+    return Batch(
+        columns=columns, rows=len(parsed.indices), records=parsed.records, rejects=rejects, place=place, cut=parsed.cut
+    )
 
 
 def _offset(chunk: Chunk, index: int) -> int:

@@ -25,9 +25,9 @@ from mason.pipeline.formats.json.values import (
     load_object,
 )
 from mason.pipeline.reading.tasks.batches import Batch, Place, json_text, rows_batch
-from mason.pipeline.reading.tasks.long_fields import long_record, refuse_long_value, set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, utf8_blocks
+from mason.pipeline.reading.tasks.text_checks import long_record, refuse_long_value, reject_long_fields
 from mason.pipeline.tables.rejects import Reject
 
 ROWS = 20_000
@@ -43,23 +43,23 @@ def read_json_lines(
     for text in split_lines(utf8_blocks(filesystem, file, notes), BLOCK, file.field_bytes):
         if isinstance(text, LongLine):
             begins = text.begins.decode("utf-8", "surrogateescape")
-            yield Batch({}, 0, 1, [long_record(file, number, offset, text.length, begins)])
+            yield Batch(columns={}, rows=0, records=1, rejects=[long_record(file, number, offset, text.length, begins)])
             number, offset = number + 1, offset + text.length
             continue
         parsed = parse_lines(text, targets, file.constants, own=file.is_own) if misses < MOST_MISSES else None
         misses = misses + 1 if parsed is None else 0
         lines = partial(lines_in, text, number, offset)
         batches = _load_lines(file, lines()) if parsed is None else [_batch_of_parsed(parsed, lines)]
-        yield from (set_aside_long(each, file, len(text)) for each in batches)
+        yield from (reject_long_fields(each, file, len(text)) for each in batches)
         number += text.count(b"\n") if parsed is None else parsed.lines
         offset += len(text)
     if notes:
-        yield Batch({}, 0, 0, notes=notes)
+        yield Batch(columns={}, rows=0, records=0, notes=notes)
 
 
 def _batch_of_parsed(parsed: ParsedLines, lines: Callable[[], Iterator[Line]]) -> Batch:
     placed = cache(lambda: list(map(_place, lines())))
-    return Batch(parsed.columns, parsed.rows, parsed.rows, place=lambda row: placed()[row])
+    return Batch(columns=parsed.columns, rows=parsed.rows, records=parsed.rows, place=lambda row: placed()[row])
 
 
 def _load_lines(file: FileInTask, lines: Iterator[Line]) -> Iterator[Batch]:
@@ -102,7 +102,7 @@ def read_json(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     others = [(number, each) for number, each in enumerate(elements, 1) if not isinstance(each, dict)]
     rejects = [_reject_element(file, number, each) for number, each in others]
     batch = replace(rows_batch(rows, len(elements), rejects), notes=notes)
-    yield set_aside_long(batch, file, len(content))
+    yield reject_long_fields(batch, file, len(content))
 
 
 def _load_elements(text: str, decoder: json.JSONDecoder | None) -> Sequence[Any]:

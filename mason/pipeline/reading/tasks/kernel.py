@@ -21,21 +21,20 @@ from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
 from mason.pipeline.formats.odd_values import Misfit
 from mason.pipeline.formats.sources import ArrowSource, Source, TextSource
 from mason.pipeline.formats.writers.table_writer import too_far_for_folders, too_long_for_folders
-from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut
-from mason.pipeline.reading.tasks.misfit import find_misfit
+from mason.pipeline.reading.tasks.batches import Batch, CannotBeCut, find_misfit
 from mason.pipeline.reading.tasks.numbering import COUNTED_FROM
 from mason.pipeline.reading.tasks.sinks import Sink, SinkPlace, open_sink
 from mason.pipeline.reading.tasks.task import FileInTask, MergeTask, TaskResult
 from mason.pipeline.reading.tasks.task_files import read_files
-from mason.pipeline.reading.tasks.texts import fit_texts, is_text_at
+from mason.pipeline.reading.tasks.text_blocks import fit_texts, is_text_at
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.types.evidence_json import decode_schema, encode
-from mason.pipeline.types.far_times import is_day_or_moment
 from mason.pipeline.types.given_types import Fitted, describe_type
 from mason.pipeline.types.python_values import python_value
+from mason.pipeline.types.time_text import is_day_or_moment
 from mason.pipeline.types.value_patterns import describe_misfit
 
 _LONGEST_SHOWN = 60
@@ -49,16 +48,18 @@ def merge_task(content: bytes) -> bytes:
     """
     task = MergeTask.of(content)
     with ExitStack() as stack:
-        work = _Work(task, stack)
+        work = _TaskRun(task, stack)
         try:
             for file, batch in read_files(task.files, task.nulls, work.schema, work.needed):
                 work.take(file, batch)
         except CannotBeCut as problem:
-            return TaskResult(task.number, 0, 0, [], not_to_cut=[problem.path]).to_bytes()
+            return TaskResult(
+                number=task.number, records=0, quarantined=0, files=[], not_to_cut=[problem.path]
+            ).to_bytes()
         return work.result().to_bytes()
 
 
-class _Work:
+class _TaskRun:
     """What a task has read and written so far. Each attempt writes files of its own names."""
 
     def __init__(self, task: MergeTask, stack: ExitStack) -> None:
@@ -74,7 +75,7 @@ class _Work:
         self.needed = () if task.folds_names else task.columns
         self._sink = self._new_sink()
         stack.enter_context(self._sink)
-        self._stand_at = getattr(self._sink, "stand_at", None)
+        self._begin_rows_at = getattr(self._sink, "begin_rows_at", None)
         self._records = self._rows = 0
         self._quarantined = 0
         self._evidence: dict[str, dict[str, Evidence]] = {}
@@ -112,30 +113,32 @@ class _Work:
         elif bad:
             rows = self._without_bad(file, batch, columns, rows, bad)
         self._rows += rows.num_rows
-        if self._stand_at and batch.place:
-            self._stand_at(file.path, batch.place(0).record - 1)
+        if self._begin_rows_at and batch.place:
+            self._begin_rows_at(file.path, batch.place(0).record - 1)
         self._sink.write(rows.select(self._columns) if self._task.columns else rows)
 
     def result(self) -> TaskResult:
         self._stack.close()  # a Parquet file has its footer only now
         return TaskResult(
-            self._task.number,
-            self._records,
-            self._quarantined,
-            self._sink.files,
-            self._quarantine_path if self._rejects else "",
-            {path: {name: encode(seen) for name, seen in each.items()} for path, each in self._evidence.items()},
-            (),
-            dict(self._bad_values),
-            {name: dict(counts) for name, counts in self._values.items()},
-            dict(self._differing),
-            self._rows,
-            self._sink.result(),
-            {name: misfit.to_dict() for name, misfit in self._misfits.items()},
-            dict(+self._finer),
-            {name: dict(reasons) for name, reasons in self._broken.items()},
-            dict(+self._cut),
-            self._notes,
+            number=self._task.number,
+            records=self._records,
+            quarantined=self._quarantined,
+            files=self._sink.files,
+            quarantine=self._quarantine_path if self._rejects else "",
+            evidence={
+                path: {name: encode(seen) for name, seen in each.items()} for path, each in self._evidence.items()
+            },
+            not_to_cut=(),
+            bad_values=dict(self._bad_values),
+            values={name: dict(counts) for name, counts in self._values.items()},
+            differing=dict(self._differing),
+            rows=self._rows,
+            payload=self._sink.result(),
+            misfits={name: misfit.to_dict() for name, misfit in self._misfits.items()},
+            finer=dict(+self._finer),
+            broken={name: dict(reasons) for name, reasons in self._broken.items()},
+            cut=dict(+self._cut),
+            notes=self._notes,
         )
 
     @property
@@ -264,15 +267,15 @@ class _Work:
         is_bad = _any_of(list(bad.values()))
         for index in pc.indices_nonzero(is_bad).to_pylist():
             column = next(name for name, mask in bad.items() if mask[index].as_py())
-            shown = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
-            reason = _reason(rows, shown, column, index, self._pattern_at(file, columns, column, index))
+            value = file.constants.get(column) or (columns[column].value(index) if column in columns else None)
+            reason = _reason(rows, value, column, index, self._pattern_at(file, columns, column, index))
             where = batch.where(index)
-            told = f"{reason} ({where})" if where else reason
-            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=told))
+            message = f"{reason} ({where})" if where else reason
+            self._keep(file, replace(batch.describe(file.name, index), column=column, reason=message))
         return rows.filter(pc.invert(is_bad))
 
     def _pattern_at(self, file: FileInTask, columns: Mapping[str, Source], column: str, index: int) -> str:
-        """The pattern by which a value was read; none for one that is no text."""
+        """The pattern by which a value was read; none for one that is not text."""
         is_text = column in file.constants or (column in columns and is_text_at(columns[column], index))
         return self._task.patterns.get(column, "") if is_text else ""
 
@@ -320,7 +323,7 @@ def _with_nulls(rows: pa.RecordBatch, bad: Mapping[str, pa.Array]) -> pa.RecordB
     return pa.record_batch(arrays, schema=rows.schema)
 
 
-def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, pattern: str) -> str:
+def _reason(rows: pa.RecordBatch, found: object, column: str, index: int, pattern: str) -> str:
     value = python_value(rows.column(column)[index])
     if value == "":
         return "empty text cannot be the value of a partition"
@@ -331,10 +334,10 @@ def _reason(rows: pa.RecordBatch, shown: object, column: str, index: int, patter
     if isinstance(value, str):  # there is no other text that does not fit text
         return f"a text of {len(value):,} characters cannot be the value of a partition"
     target = rows.schema.field(column).type
-    if shown == "":
+    if found == "":
         return f"empty text is not {describe_type(target)} (in delimited files, nulls:'{QUOTED_EMPTY}' makes it null)"
-    why = describe_misfit(str(shown), pattern, target) if pattern else f"is not {describe_type(target)}"
-    return f'"{str(shown)[:_LONGEST_SHOWN]}" {why}'
+    why = describe_misfit(str(found), pattern, target) if pattern else f"is not {describe_type(target)}"
+    return f'"{str(found)[:_LONGEST_SHOWN]}" {why}'
 
 
 def _wider(file: FileInTask, field: pa.Field, source: Source, timezone: str) -> Evidence:

@@ -11,8 +11,7 @@ from typing import Any
 
 import pyarrow.fs as pafs
 
-from mason.pipeline.formats.scanning.line_splits import number_of_lines
-from mason.pipeline.formats.scanning.splits import number_of_records
+from mason.pipeline.formats.scanning.splits import number_of_lines, number_of_records
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import read_bytes, write_bytes

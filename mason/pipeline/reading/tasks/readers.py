@@ -11,21 +11,20 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.formats.binary.columnar_files import parsing
+from mason.pipeline.formats.binary.columnar_files import translate_parser_errors, without_views
 from mason.pipeline.formats.binary.finer_times import count_finer
-from mason.pipeline.formats.binary.list_views import without_views
-from mason.pipeline.formats.binary.row_group_splits import groups_in
+from mason.pipeline.formats.binary.parquet_files import groups_in
 from mason.pipeline.formats.scanning.header_repeats import REPEATS
 from mason.pipeline.formats.sources import ArrowSource, Source, with_text_inside
 from mason.pipeline.reading.tasks.batches import Batch, Place, json_text, rows_batch
-from mason.pipeline.reading.tasks.broken_text import set_aside_broken_text
 from mason.pipeline.reading.tasks.csv_batches import read_csv
 from mason.pipeline.reading.tasks.json_batches import read_json, read_json_lines
-from mason.pipeline.reading.tasks.long_fields import set_aside_long
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, raw_blocks
+from mason.pipeline.reading.tasks.text_checks import reject_broken_text, reject_long_fields
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.archives import inside, stamp_of_file
-from mason.pipeline.storage.blocks import open_stream, reading
+from mason.pipeline.storage.blocks import open_stream, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.tables.rejects import Reject
 from mason.pipeline.types.evidence_json import decode_schema
@@ -85,7 +84,7 @@ def check_unchanged(filesystem: pafs.FileSystem, file: FileInTask) -> None:
     Raises:
         UnreadableFile: it is not, or is not there.
     """
-    with reading(file.data, filesystem):
+    with translate_read_errors(file.data, filesystem):
         found = stamp_of_file(filesystem, file.path, file.archive, file.size)
     if found is None:
         raise error_of_vanished(file)
@@ -126,11 +125,13 @@ def _read_own(
     filesystem: pafs.FileSystem, file: FileInTask, schema: pa.Schema, columns: Collection[str]
 ) -> Iterator[Batch]:
     """A file that Mason wrote: whatever the format made of its types is taken back."""
-    from mason.pipeline.formats.writers.read_back import read_back, types_as_stored
+    from mason.pipeline.formats.writers.json_values_back import read_back, types_as_stored
 
     schema = decode_schema(file.own_schema) if file.own_schema else schema
     for batch in _read(filesystem, file, (), types_as_stored(file.format, schema), columns):
-        found = read_back(file.name, file.format, batch.columns, file.columns, schema, batch.rows, columns)
+        found = read_back(
+            file.name, file.format, batch.columns, names=file.columns, schema=schema, rows=batch.rows, wanted=columns
+        )
         yield replace(batch, columns=found)
 
 
@@ -159,20 +160,20 @@ def _read_msgpack(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Bat
             for number, value in maps.others
         ]
         maps.others.clear()
-        yield set_aside_long(rows_batch(rows, len(rows) + len(rejects), rejects), file, maps.whole - before)
+        yield reject_long_fields(rows_batch(rows, len(rows) + len(rejects), rejects), file, maps.whole - before)
         before = maps.whole
     if maps.problem:
         raise UnreadableFile(file.name, f"only its beginning could be read: {maps.problem}.")
     if maps.finer:
         lost = f"{counted(maps.finer, 'time')} lost what is finer than a microsecond, the finest that a table has"
-        yield Batch({}, 0, 0, notes=[lost])
+        yield Batch(columns={}, rows=0, records=0, notes=[lost])
 
 
 def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collection[str]) -> Iterator[Batch]:
     from mason.pipeline.formats.binary.parquet_files import open_parquet
 
-    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
-        with parsing(file.name, "Parquet"):
+    with translate_read_errors(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        with translate_parser_errors(file.name, "Parquet"):
             # Without a buffer whole column chunks would be loaded: of a file with one row group that is all of it.
             parquet = open_parquet(source, buffer_size=READ_BUFFER, pre_buffer=False)
             stored = parquet.metadata
@@ -189,7 +190,7 @@ def _read_parquet(filesystem: pafs.FileSystem, file: FileInTask, columns: Collec
 
 def _parse_batches(file: FileInTask, format_: str, batches: Iterable[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """Yield what a library reads: what it raises is about the file, unlike what happens to the batches."""
-    with parsing(file.name, format_):
+    with translate_parser_errors(file.name, format_):
         yield from batches
 
 
@@ -226,7 +227,7 @@ def _rows_of_groups(
     from mason.pipeline.formats.binary.parquet_files import open_parquet
 
     stored, rows = parquet.metadata, _rows_at_once(parquet.metadata)
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).is_near:
         return parquet.iter_batches(rows, groups, columns, use_threads=False)  # type: ignore[no-any-return]
     at_once = open_parquet(source, metadata=stored, pre_buffer=True)
 
@@ -258,8 +259,8 @@ def _rows_at_once(stored: Any) -> int:
 def _read_orc(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from pyarrow import orc
 
-    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
-        with parsing(file.name, "ORC"):
+    with translate_read_errors(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+        with translate_parser_errors(file.name, "ORC"):
             stored = orc.ORCFile(source)
         stripes = (_read_stripe(file, stored, number) for number in range(stored.nstripes))
         yield from _read_and_count(file, file.columns, _parse_batches(file, "ORC", stripes), stored.nrows)
@@ -280,11 +281,11 @@ def _read_xlsx(filesystem: pafs.FileSystem, file: FileInTask, nulls: Sequence[st
 
     assert file.sheets
     before = 0
-    with reading(file.data, filesystem), filesystem.open_input_file(file.path) as source:
+    with translate_read_errors(file.data, filesystem), filesystem.open_input_file(file.path) as source:
         for found in read_rows(file.name, source, file.sheets, nulls, ROWS):
             rows = len(found.numbers)
-            batch = Batch(found.columns, rows, rows, place=_in_sheet(found, before))
-            yield set_aside_long(_without_repeats(batch, file, found.repeats), file, _bytes_in(found))
+            batch = Batch(columns=found.columns, rows=rows, records=rows, place=_in_sheet(found, before))
+            yield reject_long_fields(_without_repeats(batch, file, found.repeats), file, _bytes_in(found))
             before += rows
 
 
@@ -305,14 +306,14 @@ def _without_repeats(batch: Batch, file: FileInTask, repeats: Collection[int]) -
 def _read_avro(filesystem: pafs.FileSystem, file: FileInTask) -> Iterator[Batch]:
     from mason.pipeline.formats.binary.avro_files import open_avro
 
-    with reading(file.data, filesystem), open_stream(filesystem, file.path) as source:
+    with translate_read_errors(file.data, filesystem), open_stream(filesystem, file.path) as source:
         avro = open_avro(file.name, source, file.field_bytes)
         records = avro.records()
         while rows := list(islice(records, ROWS)):
             arrays = {each.name: _avro_values(file, each, rows) for each in avro.columns.schema}
             columns: dict[str, Source] = {name: ArrowSource(values) for name, values in arrays.items()}
             held = sum(values.nbytes for values in arrays.values())
-            yield set_aside_long(Batch(columns, len(rows), len(rows)), file, held)
+            yield reject_long_fields(Batch(columns=columns, rows=len(rows), records=len(rows)), file, held)
 
 
 def _avro_values(file: FileInTask, field: pa.Field, rows: Sequence[Mapping[str, Any]]) -> pa.Array:
@@ -353,9 +354,9 @@ def _read_and_count(
         }
         place = _count_from(before + seen)
         lost = finer(batch) if finer else {}
-        found = Batch(columns, batch.num_rows, batch.num_rows, place=place, finer=lost)
-        sound = found if file.is_own else set_aside_broken_text(found, file)
-        yield set_aside_long(sound, file, batch.nbytes)
+        found = Batch(columns=columns, rows=batch.num_rows, records=batch.num_rows, place=place, finer=lost)
+        sound = found if file.is_own else reject_broken_text(found, file)
+        yield reject_long_fields(sound, file, batch.nbytes)
         seen += batch.num_rows
     if seen != rows:
         raise UnreadableFile(file.name, f"its footer says {rows:,} rows, and {seen:,} were read.")

@@ -26,7 +26,7 @@ MOST_ROUNDS = 10
 P = TypeVar("P", bound=ReadPlan)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Rounds:
     """How the tasks of a plan are run, whoever asks for it."""
 

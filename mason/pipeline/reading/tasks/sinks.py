@@ -41,7 +41,7 @@ class SinkSpec:
 class Sink(AbstractContextManager[Any], Protocol):
     """Takes the rows of one attempt of a task. Its files are complete when the context is left.
 
-    One that has `stand_at(file, row)` is told before each `write` where its rows stand: in which file, and at which
+    One that has `begin_rows_at(file, row)` hears before each `write` where its rows stand: in which file, and at which
     place of it, from 0. That holds for files that declare their rows, as those of a table do.
     """
 

@@ -10,6 +10,7 @@ import pyarrow.parquet as pq
 
 from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.task import TaskResult
+from mason.pipeline.storage.abilities import abilities_of_files
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
 from mason.pipeline.tables.rejects import FOLDER
@@ -25,7 +26,7 @@ def list_accepted_paths(results: Iterable[TaskResult]) -> list[str]:
 
 def describe_staged_files(filesystem: pafs.FileSystem, staging: str, paths: Iterable[str]) -> list[CommittedFile]:
     """Return Parquet files of the staging folder, each with the rows that its own footer states."""
-    if filesystem.type_name == "local":
+    if abilities_of_files(filesystem).is_near:
         return [describe_staged_file(filesystem, staging, path) for path in paths]
     return [found() for found in ask_ahead(partial(describe_staged_file, filesystem, staging), list(paths), _AT_ONCE)]
 

@@ -10,10 +10,10 @@ from typing import Any
 from mason.engines.storage.models.location import Location
 from mason.pipeline.formats.delimited.reading import CsvReading
 from mason.pipeline.formats.scanning.splits import Range
-from mason.pipeline.formats.sheets.parts import SheetPart
-from mason.pipeline.reading.plan.gather import folder_evidence
+from mason.pipeline.formats.sheets.extent import SheetPart
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.plan.read_plan import ReadPlan
+from mason.pipeline.reading.plan.united_columns import folder_evidence
 from mason.pipeline.reading.request import Names, OnBadRecord
 from mason.pipeline.reading.tasks.sinks import SinkSpec, table_spec
 from mason.pipeline.storage.files import DataFile
@@ -46,7 +46,7 @@ class FileInTask:
     is_own: bool = False
     """Mason wrote the file for the table: its values are what the table's schema says, however the format has them."""
     field_bytes: int | None = None
-    """How many bytes a field may have; None is no limit."""
+    """How many bytes a field may have; None is not a limit."""
     csv: CsvReading | None = None
     """How it is read, if it is delimited text."""
     archive: str = ""
@@ -95,10 +95,10 @@ class FileInTask:
 
     @property
     def data(self) -> DataFile:
-        return DataFile(self.path, self.name, self.size, archive=self.archive)
+        return DataFile(path=self.path, name=self.name, size=self.size, archive=self.archive)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class MergeTask:
     """Some files, the schema that they are fitted to, and the folder that the result is staged in."""
 
@@ -132,7 +132,7 @@ class MergeTask:
         return cls(**{**value, "staging": staging, "files": [FileInTask.from_json(each) for each in value["files"]]})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class TaskResult:
     """What a task counted and wrote. With evidence in it, the schema was too narrow and nothing of it counts."""
 
@@ -198,9 +198,9 @@ def tasks_of(
     patterned = list(patterns)
     return [
         MergeTask(
-            number,
-            staging,
-            commit,
+            number=number,
+            staging=staging,
+            commit=commit,
             files=[
                 FileInTask.of(file, part, _types_in(plan, file, of_folders), plan.request.location.storage, patterned)
                 for file, part in parts
@@ -215,8 +215,8 @@ def _types_in(plan: ReadPlan, file: PlannedFile, of_folders: Mapping[str, str]) 
     types = plan.types_in_conflict
     if plan.base and file.is_base:
         return {each.name: str(each.type) for each in plan.base.schema if each.name in types}
-    shown = {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
-    return {**shown, **{column: of_folders[column] for column in types if column in file.constants}}
+    types_here = {column: types[column][file.file.name] for column in types if file.file.name in types[column]}
+    return {**types_here, **{column: of_folders[column] for column in types if column in file.constants}}
 
 
 def _types_of_folders(plan: ReadPlan) -> Mapping[str, str]:

@@ -23,7 +23,7 @@ from mason.pipeline.reading.tasks.readers import (
 )
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.storage.address import open_filesystem
-from mason.pipeline.storage.blocks import reading
+from mason.pipeline.storage.blocks import translate_read_errors
 from mason.pipeline.storage.file_stamp import stamp_of
 from mason.pipeline.storage.object_store import StreamingFiles
 from mason.util.asking import ask_ahead
@@ -105,8 +105,8 @@ class FilesAhead:
 
     def why_unreadable(self, path: str, error: OSError) -> str:
         """Return why a file cannot be read."""
-        told: str = self._filesystem.why_unreadable(path, error)
-        return told
+        reason: str = self._filesystem.why_unreadable(path, error)
+        return reason
 
     def _take(self, path: str) -> bytes | None:
         coming = self._coming.pop(path, None)
@@ -119,7 +119,7 @@ class FilesAhead:
             self._coming[file.path] = self._pool.submit(self._fetch, file)
 
     def _fetch(self, file: FileInTask) -> bytes:
-        with reading(file.data, self._filesystem):
+        with translate_read_errors(file.data, self._filesystem):
             try:
                 with self._filesystem.open_input_file(file.path) as opened:
                     check_stamp(file, stamp_of(opened))

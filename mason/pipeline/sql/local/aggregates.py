@@ -98,9 +98,9 @@ def over_rows(node: Any, within: Expressions) -> Typed:
 def window_of(node: Any, within: Expressions) -> Any:
     """Return a window without its function, in the words of DuckDB."""
     window = node.copy()
-    window.set("partition_by", [within.typed(each).node for each in window.args.get("partition_by") or []])
+    window.set("partition_by", [within.type_expression(each).node for each in window.args.get("partition_by") or []])
     for ordered in window.args["order"].expressions if window.args.get("order") else ():
-        value = within.typed(ordered.this)
+        value = within.type_expression(ordered.this)
         ordered.set("this", in_order(value.node, value.kind))
     if window.find(exp.Interval):
         raise unlike_spark("window of an interval")
@@ -130,16 +130,16 @@ def _one(arguments: Sequence[Any], within: Expressions) -> tuple[Typed, Callable
     """The only argument, and what puts DISTINCT before it again."""
     (argument,) = arguments
     if not isinstance(argument, exp.Distinct):
-        return within.typed(argument), lambda node: node
+        return within.type_expression(argument), lambda node: node
     (inner,) = argument.expressions
-    return within.typed(inner), lambda node: exp.Distinct(expressions=[node])
+    return within.type_expression(inner), lambda node: exp.Distinct(expressions=[node])
 
 
 def _count(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     if len(arguments) == 1 and isinstance(arguments[0], exp.Star):
         return Typed(rows.of(exp.Count(this=exp.Star())), st.LONG)
     distinct = isinstance(arguments[0], exp.Distinct)
-    values = [within.typed(each) for each in (arguments[0].expressions if distinct else arguments)]
+    values = [within.type_expression(each) for each in (arguments[0].expressions if distinct else arguments)]
     (node, *others) = [each.node for each in values]
     if others:
         whole = exp.and_(*(exp.Not(this=exp.Is(this=each.copy(), expression=exp.Null())) for each in (node, *others)))
@@ -158,7 +158,7 @@ def _number(value: Typed) -> Typed:
     if value.kind in (st.TEXT, st.NOTHING, st.FLOAT):
         return Typed(convert_value(value, st.DOUBLE), st.DOUBLE)
     if not st.is_number(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no number")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a number")
     return value
 
 
@@ -205,7 +205,7 @@ def _percentile(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Ty
     value, share = arguments
     shares = share.expressions if isinstance(share, exp.Anonymous) and share.name.lower() == "array" else [share]
     if any(not isinstance(each, exp.Literal) for each in shares):
-        raise unlike_spark('"percentile" of a share that is no number in the statement')
+        raise unlike_spark('"percentile" of a share that is not a number in the statement')
     node = within.as_kind(value, st.DOUBLE)
     several = shares[0] is not share
     wanted = exp.Array(expressions=[each.copy() for each in shares]) if several else share
@@ -228,7 +228,7 @@ def _collect(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed
 
 def _collect_set(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
     (value,) = arguments
-    if holds_floats(kind := within.typed(value.copy()).kind):
+    if holds_floats(kind := within.type_expression(value.copy()).kind):
         raise unlike_spark(f'"collect_set" of {describe_type(kind)}, in which Spark has NaN several times')
     return _collect([exp.Distinct(expressions=[value])], within, rows)
 
@@ -249,7 +249,7 @@ def _of_flags(name: str) -> Aggregate:
 
 def _by(name: str) -> Aggregate:
     def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
-        value, order = (within.typed(each) for each in arguments)
+        value, order = (within.type_expression(each) for each in arguments)
         if pa.types.is_nested(order.kind):
             raise unlike_spark(f'"{name}" in the order of {describe_type(order.kind)}')
         return Typed(rows.of(call(name, value.node, order.node)), value.kind)
@@ -259,7 +259,7 @@ def _by(name: str) -> Aggregate:
 
 def _of_bits(name: str) -> Aggregate:
     def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
-        (value,) = (within.typed(each) for each in arguments)
+        (value,) = (within.type_expression(each) for each in arguments)
         if not st.is_integer(value.kind):
             raise does_not_fit(f"A {describe_type(value.kind)} has no bits")
         return Typed(plain_cast(rows.of(call(name, value.node)), value.kind), value.kind)
@@ -271,7 +271,7 @@ def _some(name: str) -> Aggregate:
     """The first or the last value, null or not."""
 
     def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
-        (value,) = (within.typed(each) for each in arguments)
+        (value,) = (within.type_expression(each) for each in arguments)
         theirs = f"{name}_value" if rows.window is not None else name
         return Typed(rows.of(call(theirs, value.node)), value.kind)
 
@@ -289,7 +289,7 @@ def _rank(name: str, kind: pa.DataType) -> Aggregate:
 def _neighbour(name: str) -> Aggregate:
     def build(arguments: Sequence[Any], within: Expressions, rows: Rows) -> Typed:
         first, *rest = arguments
-        value = within.typed(first)
+        value = within.type_expression(first)
         nodes = [within.as_kind(each, st.LONG) for each in rest[:1]]
         nodes += [within.as_kind(each, value.kind) for each in rest[1:]]
         return Typed(rows.of(call(name, value.node, *nodes)), value.kind)

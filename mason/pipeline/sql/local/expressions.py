@@ -10,19 +10,18 @@ from sqlglot import exp
 
 from mason.pipeline.sql.local import arithmetic, functions
 from mason.pipeline.sql.local import spark_types as st
-from mason.pipeline.sql.local.given_type import type_in_statement
-from mason.pipeline.sql.local.literals import literal
 from mason.pipeline.sql.local.patterns import like_pattern
-from mason.pipeline.sql.local.places import picks_rows, stands_among_groups
 from mason.pipeline.sql.local.refusal import Refusal, does_not_fit, unlike_spark
 from mason.pipeline.sql.local.sameness import in_order, is_same, one_zero
-from mason.pipeline.sql.local.scope import Scope
+from mason.pipeline.sql.local.scope import Scope, picks_rows, stands_among_groups
+from mason.pipeline.sql.local.spark_types import type_in_statement
 from mason.pipeline.sql.local.values import (
     Typed,
     build_stated_cast,
     call,
     convert_value,
     describe_type,
+    literal,
     plain_cast,
     text,
     try_convert,
@@ -40,7 +39,7 @@ class Expressions:
         self.scope = scope
         self._one_column = one_column
 
-    def typed(self, node: Any) -> Typed:
+    def type_expression(self, node: Any) -> Typed:
         """Return an expression for DuckDB with its type in Spark.
 
         Raises:
@@ -58,11 +57,11 @@ class Expressions:
 
     def as_kind(self, node: Any, kind: pa.DataType) -> Any:
         """Return an expression for DuckDB as a type."""
-        return convert_value(self.typed(node), kind)
+        return convert_value(self.type_expression(node), kind)
 
     def alike(self, nodes: Sequence[Any]) -> tuple[list[Any], pa.DataType]:
         """Return expressions as the type that they have in common, and that."""
-        values = [self.typed(each) for each in nodes]
+        values = [self.type_expression(each) for each in nodes]
         kind = st.widest(each.kind for each in values)
         if kind is None:
             kinds = " and ".join(dict.fromkeys(describe_type(each.kind) for each in values))
@@ -85,7 +84,7 @@ class Expressions:
         inner = node.this
         if isinstance(inner, exp.Literal) and not inner.is_string:
             return literal(inner, is_negative=True)
-        value = self.typed(inner)
+        value = self.type_expression(inner)
         if value.kind == st.TEXT:
             value = Typed(convert_value(value, st.DOUBLE), st.DOUBLE)
         if not st.is_number(value.kind):
@@ -93,11 +92,11 @@ class Expressions:
         return Typed(plain_cast(exp.Neg(this=exp.paren(value.node, copy=False)), value.kind), value.kind)
 
     def _paren(self, node: Any) -> Typed:
-        value = self.typed(node.this)
+        value = self.type_expression(node.this)
         return Typed(exp.Paren(this=value.node), value.kind)
 
     def _dot(self, node: Any) -> Typed:
-        value = self.typed(node.this)
+        value = self.type_expression(node.this)
         name = node.expression.name.lower()
         fields = [each for each in value.kind if each.name.lower() == name] if st.is_struct(value.kind) else []
         if not fields:
@@ -130,7 +129,7 @@ class Expressions:
         if not picks_rows(node):
             raise unlike_spark('"IN (SELECT …)" but as a condition of WHERE')
         query = node.args["query"]
-        value, kind = self.typed(node.this), self._one_column(query, self.scope)
+        value, kind = self.type_expression(node.this), self._one_column(query, self.scope)
         both = st.common(value.kind, kind)
         if both is None or both != kind:
             raise unlike_spark(
@@ -180,7 +179,9 @@ class Expressions:
         return Typed(exp.Not(this=exp.Paren(this=self.condition(node.this))), st.BOOL)
 
     def _is(self, node: Any) -> Typed:
-        this = self.typed(node.this).node if isinstance(node.expression, exp.Null) else self.condition(node.this)
+        this = (
+            self.type_expression(node.this).node if isinstance(node.expression, exp.Null) else self.condition(node.this)
+        )
         return Typed(exp.Is(this=this, expression=node.expression), st.BOOL)
 
     def _case(self, node: Any) -> Typed:
@@ -193,7 +194,7 @@ class Expressions:
 
     def _test(self, node: Any) -> Any:
         if isinstance(node, exp.Null):
-            raise does_not_fit("WHEN NULL is no condition")
+            raise does_not_fit("WHEN NULL is not a condition")
         return self.condition(node)
 
     def _if(self, node: Any) -> Typed:
@@ -205,7 +206,7 @@ class Expressions:
     def _cast(self, node: Any) -> Typed:
         kind = type_in_statement(node.args["to"])
         cast = try_convert if isinstance(node, exp.TryCast) else convert_value
-        made = cast(self.typed(node.this), kind)
+        made = cast(self.type_expression(node.this), kind)
         return Typed(build_stated_cast(made, kind) if _is_cast_to_spark(node, kind) else made, kind)
 
     def _binary(self, node: Any) -> Typed:
@@ -215,8 +216,8 @@ class Expressions:
 
     def _arithmetic(self, node: Any) -> Typed:
         if isinstance(node.expression, exp.Interval):
-            return arithmetic.move_moment(node, self.typed(node.this))
-        left, right = self.typed(node.this), self.typed(node.expression)
+            return arithmetic.move_moment(node, self.type_expression(node.this))
+        left, right = self.type_expression(node.this), self.type_expression(node.expression)
         return arithmetic.build_operation(type(node), left, right)
 
     def _bits(self, node: Any) -> Typed:
@@ -226,7 +227,7 @@ class Expressions:
         return Typed(plain_cast(type(node)(this=left, expression=right), kind), kind)
 
     def _bits_not(self, node: Any) -> Typed:
-        value = self.typed(node.this)
+        value = self.type_expression(node.this)
         return Typed(plain_cast(exp.BitwiseNot(this=exp.Paren(this=value.node)), value.kind), value.kind)
 
     # Functions
@@ -267,7 +268,7 @@ class Expressions:
     def _element(self, node: Any) -> Typed:
         if len(node.expressions) != 1:
             raise unlike_spark(f'"{_render_node(node)}"')
-        value = self.typed(node.this)
+        value = self.type_expression(node.this)
         if st.is_map(value.kind):
             key = self.as_kind(node.expressions[0], value.kind.key_type)
             return Typed(call("map_extract_value", value.node, key), value.kind.item_type)
@@ -278,7 +279,7 @@ class Expressions:
         raise does_not_fit(f"A {describe_type(value.kind)} has no elements")
 
     def _type_explode(self, node: Any) -> Typed:
-        value = self.typed(node.this)
+        value = self.type_expression(node.this)
         if not st.is_list(value.kind) or not isinstance(node.parent, exp.Select | exp.Alias):
             raise unlike_spark(f'"{_render_node(node)}" among columns', ": LATERAL VIEW can")
         return Typed(call("unnest", value.node), value.kind.value_type)
@@ -325,8 +326,8 @@ def _is_known(node: Any) -> bool:
 
 
 def _render_node(node: Any) -> str:
-    shown: str = node.sql(dialect="spark", comments=False)
-    return shown if len(shown) <= 60 else f"{shown[:60]}…"
+    rendered: str = node.sql(dialect="spark", comments=False)
+    return rendered if len(rendered) <= 60 else f"{rendered[:60]}…"
 
 
 _MAKERS: Mapping[type, Callable[[Expressions, Any], Typed]] = {

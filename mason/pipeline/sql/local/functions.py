@@ -43,7 +43,7 @@ class Plain:
     gives: pa.DataType
     defaults: Sequence[Any] = ()
 
-    def made(self, arguments: Sequence[Any], within: Expressions) -> Typed:
+    def make(self, arguments: Sequence[Any], within: Expressions) -> Typed:
         missing = len(self.takes) - len(arguments)
         if missing < 0 or missing > len(self.defaults):
             raise does_not_fit(f"It takes {len(self.takes)} arguments, and has {len(arguments)}")
@@ -59,7 +59,7 @@ def call_function(name: str, arguments: Sequence[Any], within: Expressions) -> T
         BadQuery: the local engine does not have it as Spark has.
     """
     if name in _PLAIN:
-        return _PLAIN[name].made(arguments, within)
+        return _PLAIN[name].make(arguments, within)
     special = _SPECIAL.get(name)
     if special is not None:
         try:
@@ -70,14 +70,14 @@ def call_function(name: str, arguments: Sequence[Any], within: Expressions) -> T
 
 
 def _length(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
+    (value,) = (within.type_expression(each) for each in arguments)
     name = "octet_length" if value.kind == st.BINARY else "length"
     node = value.node if value.kind == st.BINARY else convert_value(value, st.TEXT)
     return Typed(plain_cast(call(name, node), st.INT), st.INT)
 
 
 def _concat(arguments: Sequence[Any], within: Expressions) -> Typed:
-    values = [within.typed(each) for each in arguments]
+    values = [within.type_expression(each) for each in arguments]
     if any(st.is_list(each.kind) for each in values):
         nodes, kind = within.alike(arguments)
         return Typed(_fold_calls("spark_list_concat", nodes), kind)
@@ -92,7 +92,7 @@ def _concat(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _concat_ws(arguments: Sequence[Any], within: Expressions) -> Typed:
     separator, *rest = arguments
-    values = [within.typed(each) for each in rest]
+    values = [within.type_expression(each) for each in rest]
     if len(values) == 1 and values[0].kind == pa.list_(st.TEXT):
         joined = call("array_to_string", values[0].node, within.as_kind(separator, st.TEXT))
         return Typed(exp.Coalesce(this=joined, expressions=[text("")]), st.TEXT)
@@ -139,7 +139,7 @@ def _split(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _regexp_replace(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, pattern, replacement = arguments
     if not isinstance(replacement, exp.Literal) or not replacement.is_string or "\\" in replacement.name:
-        raise unlike_spark('"regexp_replace" with a replacement that is no plain text')
+        raise unlike_spark('"regexp_replace" with a replacement that is not plain text')
     into = _groups_of_duckdb(replacement.name)
     nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT)]
     return Typed(with_pattern("regexp_replace", *nodes, text(into), text("g")), st.TEXT)
@@ -157,7 +157,7 @@ def _regexp_extract(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, pattern, *group = arguments
         if group and not group[0].is_int:
-            raise unlike_spark(f'"{name}" with a group that is no number')
+            raise unlike_spark(f'"{name}" with a group that is not a number')
         nodes = [within.as_kind(first, st.TEXT), within.as_kind(pattern, st.TEXT), *(group or [number(1)])]
         return Typed(with_pattern(name, *nodes), pa.list_(st.TEXT) if name.endswith("all") else st.TEXT)
 
@@ -172,7 +172,7 @@ def _sha2(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _hex(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
+    (value,) = (within.type_expression(each) for each in arguments)
     node = value.node if value.kind in (st.TEXT, st.BINARY) else convert_value(value, st.LONG)
     return Typed(call("hex", node), st.TEXT)
 
@@ -181,7 +181,7 @@ def _same(name: str) -> Special:
     """A function that gives what it takes: a number."""
 
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (within.typed(each) for each in arguments)
+        (value,) = (within.type_expression(each) for each in arguments)
         kind = value.kind if st.is_number(value.kind) else st.DOUBLE
         return Typed(plain_cast(call(name, convert_value(value, kind)), kind), kind)
 
@@ -190,7 +190,7 @@ def _same(name: str) -> Special:
 
 def _to_whole(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (within.typed(each) for each in arguments)
+        (value,) = (within.type_expression(each) for each in arguments)
         kind = st.round_decimal_type(value.kind, 0) if st.is_decimal(value.kind) else st.LONG
         node = call(name, value.node if st.is_number(value.kind) else convert_value(value, st.DOUBLE))
         exact = st.is_decimal(value.kind) or st.is_integer(value.kind)
@@ -201,7 +201,7 @@ def _to_whole(name: str) -> Special:
 
 def _round(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, *places = arguments
-    value, scale = within.typed(first), _places(places)
+    value, scale = within.type_expression(first), _places(places)
     digits = number(scale) if scale >= 0 else exp.Neg(this=number(-scale))
     if st.is_decimal(value.kind):
         kind = st.round_decimal_type(value.kind, scale)
@@ -221,7 +221,7 @@ def _places(places: Sequence[Any]) -> int:
         return 0
     plain = places[0].this if isinstance(places[0], exp.Neg) else places[0]
     if not plain.is_int:
-        raise unlike_spark('"round" to a number of digits that is no number in the statement')
+        raise unlike_spark('"round" to a number of digits that is not a number in the statement')
     return -int(plain.name) if plain is not places[0] else int(plain.name)
 
 
@@ -233,7 +233,7 @@ def _pmod(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _mod(arguments: Sequence[Any], within: Expressions) -> Typed:
-    left, right = (within.typed(each) for each in arguments)
+    left, right = (within.type_expression(each) for each in arguments)
     return arithmetic.build_operation(exp.Mod, left, right)
 
 
@@ -251,7 +251,7 @@ def _alike(name: str) -> Special:
 
 def _nullif(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, second = arguments
-    value = within.typed(first.copy())
+    value = within.type_expression(first.copy())
     same = within.condition(exp.EQ(this=first, expression=second))
     nothing = exp.If(this=same, true=plain_cast(exp.Null(), value.kind))
     return Typed(exp.Case(ifs=[nothing], default=value.node), value.kind)
@@ -259,17 +259,19 @@ def _nullif(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _nvl2(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, yes, no = arguments
-    return within.typed(exp.If(this=exp.Not(this=exp.Is(this=first, expression=exp.Null())), true=yes, false=no))
+    return within.type_expression(
+        exp.If(this=exp.Not(this=exp.Is(this=first, expression=exp.Null())), true=yes, false=no)
+    )
 
 
 def _is_null(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = arguments
-    return within.typed(exp.Is(this=value, expression=exp.Null()))
+    return within.type_expression(exp.Is(this=value, expression=exp.Null()))
 
 
 def _is_not_null(arguments: Sequence[Any], within: Expressions) -> Typed:
     (value,) = arguments
-    return within.typed(exp.Not(this=exp.Is(this=value, expression=exp.Null())))
+    return within.type_expression(exp.Not(this=exp.Is(this=value, expression=exp.Null())))
 
 
 def _log(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -290,7 +292,7 @@ def _null_if_zero(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _try_divide(arguments: Sequence[Any], within: Expressions) -> Typed:
     over, under = arguments
     zero = exp.EQ(this=under.copy(), expression=number(0))
-    return within.typed(exp.If(this=zero, true=exp.Null(), false=exp.Div(this=over, expression=under)))
+    return within.type_expression(exp.If(this=zero, true=exp.Null(), false=exp.Div(this=over, expression=under)))
 
 
 def _cast_to(kind: pa.DataType) -> Special:

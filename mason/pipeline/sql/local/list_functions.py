@@ -31,14 +31,14 @@ def _struct(arguments: Sequence[Any], within: Expressions) -> Typed:
         each.alias_or_name if isinstance(each, exp.Alias | exp.Column | exp.Dot) else f"col{place}"
         for place, each in enumerate(arguments, 1)
     ]
-    return _build_struct(names, [within.typed(each.unalias()) for each in arguments])
+    return _build_struct(names, [within.type_expression(each.unalias()) for each in arguments])
 
 
 def _build_named_struct(arguments: Sequence[Any], within: Expressions) -> Typed:
     names = arguments[::2]
     if not names or any(not isinstance(each, exp.Literal) for each in names):
         raise unlike_spark('"named_struct" with names that are no texts')
-    return _build_struct([each.name for each in names], [within.typed(each) for each in arguments[1::2]])
+    return _build_struct([each.name for each in names], [within.type_expression(each) for each in arguments[1::2]])
 
 
 def _build_struct(names: Sequence[str], values: Sequence[Typed]) -> Typed:
@@ -59,12 +59,12 @@ def _map(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _map_from_arrays(arguments: Sequence[Any], within: Expressions) -> Typed:
-    keys, items = (_list(within.typed(each)) for each in arguments)
+    keys, items = (_list(within.type_expression(each)) for each in arguments)
     return Typed(call("map", keys.node, items.node), pa.map_(keys.kind.value_type, items.kind.value_type))
 
 
 def _size(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
+    (value,) = (within.type_expression(each) for each in arguments)
     if value.kind == st.NOTHING:
         return Typed(plain_cast(exp.Null(), st.INT), st.INT)
     if not st.is_list(value.kind) and not st.is_map(value.kind):
@@ -75,20 +75,20 @@ def _size(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _list(value: Typed) -> Typed:
     if not st.is_list(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no list")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a list")
     return value
 
 
 def _map_value(value: Typed) -> Typed:
     if not st.is_map(value.kind):
-        raise does_not_fit(f"A {describe_type(value.kind)} is no map")
+        raise does_not_fit(f"A {describe_type(value.kind)} is not a map")
     return value
 
 
 def _element(of_list: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         first, key = arguments
-        value = within.typed(first)
+        value = within.type_expression(first)
         if st.is_map(value.kind) and of_list != "spark_get":
             return Typed(
                 call("map_extract_value", value.node, within.as_kind(key, value.kind.key_type)), value.kind.item_type
@@ -102,7 +102,7 @@ def _with_element(name: str, gives: pa.DataType | None = None) -> Special:
     """A function of a list and a value such as are in it, that gives such a list unless a type is given."""
 
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        first, second = (within.typed(each) for each in arguments)
+        first, second = (within.type_expression(each) for each in arguments)
         inner = st.common(_list(first).kind.value_type, second.kind)
         if inner is None or _text_beside_other(first.kind.value_type, second.kind):
             raise does_not_fit(
@@ -122,7 +122,7 @@ def _of_list(name: str, *more: str) -> Special:
     """A function of a list that gives such a list."""
 
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (_list(within.typed(each)) for each in arguments)
+        (value,) = (_list(within.type_expression(each)) for each in arguments)
         _check_order(name, value)
         return Typed(call(name, value.node, *map(text, more)), value.kind)
 
@@ -136,13 +136,13 @@ def _check_order(name: str, value: Typed) -> None:
 
 
 def _distinct(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (_list(within.typed(each)) for each in arguments)
+    (value,) = (_list(within.type_expression(each)) for each in arguments)
     return Typed(call("spark_distinct", one_zero(value.node, value.kind)), value.kind)
 
 
 def _of_element(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (_list(within.typed(each)) for each in arguments)
+        (value,) = (_list(within.type_expression(each)) for each in arguments)
         _check_order(name, value)
         return Typed(call(name, value.node), value.kind.value_type)
 
@@ -151,7 +151,7 @@ def _of_element(name: str) -> Special:
 
 def _of_two(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        one, other = (_list(within.typed(each)) for each in arguments)
+        one, other = (_list(within.type_expression(each)) for each in arguments)
         kind = one.kind if other.kind.value_type == st.NOTHING else other.kind
         if one.kind.value_type not in (kind.value_type, st.NOTHING):
             raise does_not_fit(
@@ -164,9 +164,9 @@ def _of_two(name: str) -> Special:
 
 def _sort_array(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, *ascending = arguments
-    value = _list(within.typed(first))
+    value = _list(within.type_expression(first))
     if ascending and not isinstance(ascending[0], exp.Boolean):
-        raise unlike_spark('"sort_array" by an order that is no true or false')
+        raise unlike_spark('"sort_array" by an order that is not true or false')
     _check_order("list_sort", value)
     up = not ascending or bool(ascending[0].this)
     order = ("ASC", "NULLS FIRST") if up else ("DESC", "NULLS LAST")
@@ -175,7 +175,7 @@ def _sort_array(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _array_join(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, *rest = arguments
-    value = within.typed(first)
+    value = within.type_expression(first)
     if value.kind != pa.list_(st.TEXT):
         raise unlike_spark(f'"array_join" of {describe_type(value.kind)}')
     texts = [within.as_kind(each, st.TEXT) for each in rest]
@@ -184,19 +184,19 @@ def _array_join(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _array_repeat(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, count = arguments
-    value = within.typed(first)
+    value = within.type_expression(first)
     return Typed(call("spark_repeat", value.node, within.as_kind(count, st.LONG)), pa.list_(value.kind))
 
 
 def _slice(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, start, length = arguments
-    value = _list(within.typed(first))
+    value = _list(within.type_expression(first))
     places = [within.as_kind(each, st.LONG) for each in (start, length)]
     return Typed(call("spark_slice", value.node, *places), value.kind)
 
 
 def _flatten(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (_list(within.typed(each)) for each in arguments)
+    (value,) = (_list(within.type_expression(each)) for each in arguments)
     return Typed(call("spark_flatten", value.node), _list(Typed(None, value.kind.value_type)).kind)
 
 
@@ -208,7 +208,7 @@ def _sequence(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 
 def _reverse(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
+    (value,) = (within.type_expression(each) for each in arguments)
     if st.is_list(value.kind):
         return Typed(call("list_reverse", value.node), value.kind)
     return Typed(call("spark_reverse", convert_value(value, st.TEXT)), st.TEXT)
@@ -216,7 +216,7 @@ def _reverse(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _of_map(name: str) -> Special:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (_map_value(within.typed(each)) for each in arguments)
+        (value,) = (_map_value(within.type_expression(each)) for each in arguments)
         entry = pa.struct([("key", value.kind.key_type), ("value", value.kind.item_type)])
         inner = {"map_keys": value.kind.key_type, "map_values": value.kind.item_type, "map_entries": entry}[name]
         return Typed(call(name, value.node), pa.list_(inner))
@@ -226,7 +226,7 @@ def _of_map(name: str) -> Special:
 
 def _has_key(arguments: Sequence[Any], within: Expressions) -> Typed:
     first, key = arguments
-    value = _map_value(within.typed(first))
+    value = _map_value(within.type_expression(first))
     return Typed(call("spark_has_key", value.node, within.as_kind(key, value.kind.key_type)), st.BOOL)
 
 
@@ -244,9 +244,9 @@ def _with_variables(arguments: Sequence[Any], within: Expressions) -> tuple[Type
     first, function = arguments
     if not isinstance(function, exp.Lambda) or len(function.expressions) != 1:
         raise unlike_spark("function with the place of the element")
-    value = _list(within.typed(first))
+    value = _list(within.type_expression(first))
     (variable,) = function.expressions
-    body = within.inside({variable.name.lower(): value.kind.value_type}).typed(function.this)
+    body = within.inside({variable.name.lower(): value.kind.value_type}).type_expression(function.this)
     return value, body, function.expressions
 
 

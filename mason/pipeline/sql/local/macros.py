@@ -33,28 +33,28 @@ _TEXTS = rf"""
 spark_bare(x) AS trim(x, E' \t\r\n')
 spark_try_whole(x) AS CASE WHEN regexp_full_match(x, '{_WHOLE}') THEN spark_bare(x) END
 spark_whole(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_WHOLE}') THEN spark_bare(x)
-    ELSE error('"' || x || '" is no whole number.') END
+    ELSE error('"' || x || '" is not a whole number.') END
 spark_try_number(x) AS CASE WHEN regexp_full_match(x, '{_NUMBER}') THEN spark_bare(x) END
 spark_number(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NUMBER}') THEN spark_bare(x)
-    ELSE error('"' || x || '" is no number.') END
+    ELSE error('"' || x || '" is not a number.') END
 spark_try_float(x) AS CASE WHEN regexp_full_match(x, '{_FLOAT}') THEN spark_bare(x)
     WHEN regexp_full_match(x, '{_SUFFIXED}') THEN spark_bare(x)[:-2] END
 spark_float(x) AS CASE WHEN x IS NULL OR spark_try_float(x) IS NOT NULL THEN spark_try_float(x)
-    ELSE error('"' || x || '" is no number.') END
+    ELSE error('"' || x || '" is not a number.') END
 spark_try_flag(x) AS CASE WHEN lower(spark_bare(x)) IN ('t', 'true', 'y', 'yes', '1') THEN true
     WHEN lower(spark_bare(x)) IN ('f', 'false', 'n', 'no', '0') THEN false END
 spark_flag(x) AS CASE WHEN x IS NULL OR spark_try_flag(x) IS NOT NULL THEN spark_try_flag(x)
-    ELSE error('"' || x || '" is no boolean.') END
+    ELSE error('"' || x || '" is not a boolean.') END
 spark_try_date(x) AS CASE WHEN regexp_full_match(x, '{_DATE}') THEN regexp_extract(x, '{_DATE}', 1)
     || '-' || lpad(coalesce(nullif(regexp_extract(x, '{_DATE}', 3), ''), '1'), 2, '0')
     || '-' || lpad(coalesce(nullif(regexp_extract(x, '{_DATE}', 5), ''), '1'), 2, '0')
     WHEN regexp_full_match(x, '{_FAR}') THEN error('The local engine reads no date such as "' || x || '".') END
 spark_date(x) AS CASE WHEN x IS NULL OR spark_try_date(x) IS NOT NULL THEN CAST(spark_try_date(x) AS DATE)
-    ELSE error('"' || x || '" is no date.') END
+    ELSE error('"' || x || '" is not a date.') END
 spark_naive(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_NAIVE}') THEN CAST(spark_bare(x) AS TIMESTAMP)
-    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30, all that the local engine reads.') END
+    ELSE error('"' || x || '" is not a moment such as 2026-01-31 10:20:30, all that the local engine reads.') END
 spark_instant(x) AS CASE WHEN x IS NULL OR regexp_full_match(x, '{_INSTANT}') THEN CAST(spark_bare(x) AS TIMESTAMPTZ)
-    ELSE error('"' || x || '" is no moment such as 2026-01-31 10:20:30+01:00, all that the local engine reads.') END
+    ELSE error('"' || x || '" is not a moment such as 2026-01-31 10:20:30+01:00, all that the local engine reads.') END
 spark_float_text(x) AS CASE WHEN x IS NULL THEN NULL WHEN isnan(x) THEN 'NaN' WHEN isinf(x) THEN
     CASE WHEN x > 0 THEN 'Infinity' ELSE '-Infinity' END
     WHEN x = 0 OR (abs(x) >= 1e-3 AND abs(x) < 1e7) THEN CAST(x AS VARCHAR)

@@ -58,7 +58,7 @@ def _translate_definitions(tree: Any, scope: Scope) -> Mapping[str, Columns]:
     if defined.args.get("recursive"):
         raise unlike_spark('"WITH RECURSIVE"')
     for each in defined.expressions:
-        columns = translate_query(each.this, Scope({**scope.tables, **found}))
+        columns = translate_query(each.this, Scope(tables={**scope.tables, **found}))
         found[each.alias.lower()] = _rename_columns(columns, each)
     return found
 
@@ -71,7 +71,7 @@ def _rename_columns(columns: Columns, source: Any) -> Columns:
 
 def _select(tree: Any, scope: Scope) -> Columns:
     _check_parts(tree, _SELECT_PARTS)
-    within = Scope(scope.tables, outer=scope.outer if not scope.sources else scope)
+    within = Scope(tables=scope.tables, outer=scope.outer if not scope.sources else scope)
     _add_sources(tree, within)
     _replace(tree.args.get("where"), Expressions(within, one_column).condition)
     within = replace(within, keys=_keys(tree, within))
@@ -132,7 +132,7 @@ def _keys(tree: Any, scope: Scope) -> Sequence[Any]:
         _resolve_key(each, tree, scope)
         for each in (*plain, *(key for each in sets for key in each.find_all(exp.Column)))
     ]
-    kinds = [Expressions(scope, one_column).typed(each.copy()).kind for each in found]
+    kinds = [Expressions(scope, one_column).type_expression(each.copy()).kind for each in found]
     return [each.copy() for each, kind in zip(found, kinds, strict=True) if holds_floats(kind)]
 
 
@@ -156,7 +156,7 @@ def _check_set(several: Any) -> None:
 
 def _order(order: Any, columns: Columns, make: Expressions) -> None:
     for each in order.expressions if order is not None else ():
-        each.set("this", _ordering(each.this, columns, make))
+        each.set("this", _render_order(each.this, columns, make))
 
 
 def _outside(node: Any, make: Expressions) -> Any:
@@ -165,10 +165,10 @@ def _outside(node: Any, make: Expressions) -> Any:
         make.scope.type_of(node)  # which says where it stands if there is none
     if isinstance(node, exp.Literal | exp.Column):
         return node
-    return make.typed(node).node
+    return make.type_expression(node).node
 
 
-def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
+def _render_order(node: Any, columns: Columns, make: Expressions) -> Any:
     """What ORDER BY names, so that DuckDB has it in the order of Spark."""
     if isinstance(node, exp.Literal) and node.is_int and 0 < int(node.name) <= len(columns):
         if pa.types.is_nested(columns[int(node.name) - 1][1]):
@@ -176,7 +176,7 @@ def _ordering(node: Any, columns: Columns, make: Expressions) -> Any:
         return node
     if isinstance(node, exp.Column):
         return in_order(node, make.scope.type_of(node))
-    value = make.typed(node)
+    value = make.type_expression(node)
     return in_order(value.node, value.kind)
 
 
@@ -188,7 +188,7 @@ def _projections(tree: Any, make: Expressions) -> Columns:
         if node.is_star:
             columns += _star(node, make.scope)
             continue
-        value = make.typed(node.this if isinstance(node, exp.Alias) else node)
+        value = make.type_expression(node.this if isinstance(node, exp.Alias) else node)
         if tree.args.get("distinct"):
             value = Typed(one_zero(value.node, value.kind), value.kind)
         name = node.alias_or_name if isinstance(node, exp.Alias | exp.Column | exp.Dot) else ""
@@ -260,13 +260,13 @@ def _merge_columns(join: Any, before: Mapping[str, Columns], added: str, scope: 
     for name in names:
         if name.lower() not in mine or name.lower() not in theirs:
             raise does_not_fit(f'Both sides of USING have no column "{name}"')
-        kept, kind = mine[name.lower()]
+        column, kind = mine[name.lower()]
         if kind != theirs[name.lower()]:
             raise unlike_spark(
                 f"USING ({name}) of {describe_type(kind)} and {describe_type(theirs[name.lower()])}",
                 ": cast one of them",
             )
-        scope.merged[kept] = kind
+        scope.merged[column] = kind
 
 
 def _add_source(node: Any, scope: Scope) -> str:
@@ -284,11 +284,13 @@ def _source(node: Any, scope: Scope) -> tuple[str, Columns]:
         _check_parts(node, _TABLE_PARTS)
         columns = scope.tables.get(node.name.lower())
         if columns is None:
-            raise does_not_fit(f'There is no table "{node.name}"')
+            raise does_not_fit(f'There is not a table "{node.name}"')
         return node.alias_or_name, _rename_columns(columns, node)
     if isinstance(node, exp.Subquery):
         _check_parts(node, {"this", "alias"})
-        return node.alias, _rename_columns(translate_query(node.this, Scope(scope.tables, outer=scope.outer)), node)
+        return node.alias, _rename_columns(
+            translate_query(node.this, Scope(tables=scope.tables, outer=scope.outer)), node
+        )
     if isinstance(node, exp.Lateral) and isinstance(node.this, exp.Subquery):
         return node.alias, _rename_columns(translate_query(node.this.this, scope.inner()), node)
     if isinstance(node, exp.Values):
@@ -323,7 +325,7 @@ def _set_operation(tree: Any, scope: Scope) -> Columns:
         if zeros or [kind for _, kind in side] != [kind for _, kind in columns]:
             tree.set(name, _widen_side(tree.args[name], side, columns, one_zero if zeros else _as_it_is))
     names = {name.lower(): kind for name, kind in columns if name}
-    _order(tree.args.get("order"), columns, Expressions(Scope(scope.tables, names=names), one_column))
+    _order(tree.args.get("order"), columns, Expressions(Scope(tables=scope.tables, names=names), one_column))
     return columns
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from mason.pipeline.sql.query import BadQuery
-from mason.util.nearest import did_you_mean
+from mason.util.names import did_you_mean
 
 
 class Refusal(BadQuery):

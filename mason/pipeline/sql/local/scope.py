@@ -1,4 +1,4 @@
-"""The names that a part of a query can use, and the types of what they name."""
+"""The names that a part of a query can use, the types of what they name, and where in the query the part stands."""
 
 from __future__ import annotations
 
@@ -10,13 +10,14 @@ import pyarrow as pa
 from sqlglot import exp
 
 from mason.pipeline.sql.local import spark_types as st
+from mason.pipeline.sql.local.aggregates import is_aggregate
 from mason.pipeline.sql.local.refusal import not_there, unlike_spark
 
 Columns = Sequence[tuple[str, pa.DataType]]
 """The columns of a table or a query. What has no name has an empty one."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scope:
     """The tables, aliases and variables in sight."""
 
@@ -40,7 +41,7 @@ class Scope:
 
     def inner(self) -> Scope:
         """Return the scope of a query inside this one."""
-        return Scope(self.tables, outer=self)
+        return Scope(tables=self.tables, outer=self)
 
     def with_tables(self, tables: Mapping[str, Columns]) -> Scope:
         return replace(self, tables={**self.tables, **tables})
@@ -160,3 +161,26 @@ def _field(kind: pa.DataType, path: Sequence[str]) -> pa.DataType | None:
             return None
         kind = inner[0]
     return kind
+
+
+def picks_rows(node: Any) -> bool:
+    """Say whether a condition only picks rows: there what is unknown is a no, and Spark makes it one early."""
+    above, denied = node.parent, False
+    while isinstance(above, exp.Paren | exp.And | exp.Or | exp.Not):
+        if denied and not isinstance(above, exp.Paren | exp.And):
+            return False
+        denied = denied or isinstance(above, exp.Not)
+        above = above.parent
+    return isinstance(above, exp.Where)
+
+
+def stands_among_groups(node: Any) -> bool:
+    """Say whether Spark refuses a subquery here that depends on the row: there is no such row any more."""
+    above = node.parent
+    while above is not None and not isinstance(above, exp.Select | exp.Order):
+        if isinstance(above, exp.Anonymous) and is_aggregate(above.name):
+            return False
+        node, above = above, above.parent
+    return isinstance(above, exp.Order) or (
+        isinstance(above, exp.Select) and node.arg_key == "expressions" and above.args.get("group") is not None
+    )

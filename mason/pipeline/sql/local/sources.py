@@ -21,7 +21,7 @@ def lateral_join(lateral: Any, scope: Scope, make: Expressions) -> Any:
     if type(maker) not in (exp.Explode, exp.Posexplode):
         raise unlike_spark(f'"{maker.sql(dialect="spark")[:60]}" as rows')
     with_place = isinstance(maker, exp.Posexplode)
-    values = _explode_value(make.typed(maker.this), with_place)
+    values = _explode_value(make.type_expression(maker.this), with_place)
     usual = [*["pos"][:with_place], *(["col"] if len(values) == 1 + with_place else ["key", "value"])]
     names = lateral.alias_column_names or usual
     if len(names) != len(values):

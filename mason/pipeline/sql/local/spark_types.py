@@ -1,4 +1,4 @@
-"""The types of Spark SQL, as Arrow's: which one two values have in common, and which one arithmetic gives.
+"""The types of Spark SQL, as Arrow's: which one a cast names, which two values have in common, which arithmetic gives.
 
 The rules are those of Spark 4, where `spark.sql.ansi.enabled` and `decimalOperations.allowPrecisionLoss` are on.
 """
@@ -6,8 +6,14 @@ The rules are those of Spark 4, where `spark.sql.ansi.enabled` and `decimalOpera
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 import pyarrow as pa
+from sqlglot import exp
+
+from mason.pipeline.sql.local import spark_types as st
+from mason.pipeline.sql.local.refusal import unlike_spark
+from mason.pipeline.sql.spark_dialect import SparkAsWritten
 
 NOTHING = pa.null()
 BOOL = pa.bool_()
@@ -152,8 +158,8 @@ def round_decimal_type(kind: pa.DataType, scale: int) -> pa.DataType:
     whole = kind.precision - kind.scale + 1
     if scale < 0:
         return pa.decimal128(min(max(whole, 1 - scale), MOST_DIGITS), 0)
-    kept = min(kind.scale, scale)
-    return pa.decimal128(min(whole + kept, MOST_DIGITS), kept)
+    digits = min(kind.scale, scale)
+    return pa.decimal128(min(whole + digits, MOST_DIGITS), digits)
 
 
 def total_of(kind: pa.DataType) -> pa.DataType:
@@ -175,3 +181,42 @@ def _fit_decimal(digits: int, scale: int) -> pa.DataType:
     if digits > MOST_DIGITS:
         scale = max(MOST_DIGITS - (digits - scale), min(scale, _LEAST_SCALE))
     return pa.decimal128(min(digits, MOST_DIGITS), scale)
+
+
+_TYPE = exp.DataType.Type
+_SCALARS = {
+    _TYPE.BOOLEAN: st.BOOL,
+    _TYPE.TINYINT: st.BYTE,
+    _TYPE.SMALLINT: st.SHORT,
+    _TYPE.INT: st.INT,
+    _TYPE.BIGINT: st.LONG,
+    _TYPE.FLOAT: st.FLOAT,
+    _TYPE.DOUBLE: st.DOUBLE,
+    _TYPE.TEXT: st.TEXT,
+    _TYPE.BINARY: st.BINARY,
+    _TYPE.DATE: st.DATE,
+    _TYPE.TIMESTAMPNTZ: st.NAIVE,
+    _TYPE.TIMESTAMPLTZ: st.INSTANT,
+    _TYPE.TIMESTAMPTZ: st.INSTANT,
+    _TYPE.TIMESTAMP: st.INSTANT,
+}
+
+
+def type_in_statement(kind: Any) -> pa.DataType:
+    """Return a type that stands in a statement of Spark SQL.
+
+    Raises:
+        BadQuery: the local engine has no such type.
+    """
+    if kind.this == _TYPE.DECIMAL:
+        digits, scale, *_ = [*(int(each.name) for each in kind.expressions), 0, 0]
+        return pa.decimal128(digits or 10, scale if digits else 0)
+    if kind.this == _TYPE.ARRAY and kind.expressions:
+        return pa.list_(type_in_statement(kind.expressions[0]))
+    if kind.this == _TYPE.MAP and len(kind.expressions) == 2:
+        return pa.map_(*map(type_in_statement, kind.expressions))
+    if kind.this == _TYPE.STRUCT:
+        return pa.struct([(each.name, type_in_statement(each.args["kind"])) for each in kind.expressions])
+    if kind.this in _SCALARS and not kind.expressions:
+        return _SCALARS[kind.this]
+    raise unlike_spark(f'type "{kind.sql(dialect=SparkAsWritten)}"')

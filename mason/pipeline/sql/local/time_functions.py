@@ -79,7 +79,7 @@ def plain(make: Callable[..., Any]) -> Mapping[str, Any]:
 
 def _part(name: str) -> Callable[[Sequence[Any], Expressions], Typed]:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
-        (value,) = (_moment(within.typed(each)) for each in arguments)
+        (value,) = (_moment(within.type_expression(each)) for each in arguments)
         return Typed(plain_cast(call(name, value), _I), _I)
 
     return build
@@ -98,8 +98,8 @@ def _date_part(arguments: Sequence[Any], within: Expressions) -> Typed:
     if name is None:
         raise unlike_spark(f'part "{word.name}" of a moment')
     if name == "seconds":
-        return Typed(call("spark_second_part", _moment(within.typed(value))), pa.decimal128(8, 6))
-    return within.typed(exp.Anonymous(this=name, expressions=[value]))
+        return Typed(call("spark_second_part", _moment(within.type_expression(value))), pa.decimal128(8, 6))
+    return within.type_expression(exp.Anonymous(this=name, expressions=[value]))
 
 
 def _date_diff(arguments: Sequence[Any], within: Expressions) -> Typed:
@@ -110,7 +110,7 @@ def _date_diff(arguments: Sequence[Any], within: Expressions) -> Typed:
 def _date_add(sign: type) -> Callable[[Sequence[Any], Expressions], Typed]:
     def build(arguments: Sequence[Any], within: Expressions) -> Typed:
         date, days = arguments
-        count = within.typed(days)
+        count = within.type_expression(days)
         if not st.is_integer(count.kind) or count.kind == _L:
             raise does_not_fit(f"Days are counted by an int, not by {describe_type(count.kind)}")
         node = sign(this=within.as_kind(date, _DATE), expression=plain_cast(count.node, _I))
@@ -127,7 +127,7 @@ def _trunc(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _date_trunc(arguments: Sequence[Any], within: Expressions) -> Typed:
     word, moment = arguments
-    unit, value = _unit(word, _UNITS_OF_MOMENTS), _moment(within.typed(moment))
+    unit, value = _unit(word, _UNITS_OF_MOMENTS), _moment(within.type_expression(moment))
     return Typed(plain_cast(call("date_trunc", text(unit), value), st.INSTANT), st.INSTANT)
 
 
@@ -139,7 +139,7 @@ def _unit(word: Any, units: Mapping[str, str]) -> str:
 
 
 def _unix_timestamp(arguments: Sequence[Any], within: Expressions) -> Typed:
-    (value,) = (within.typed(each) for each in arguments)
+    (value,) = (within.type_expression(each) for each in arguments)
     if value.kind not in (_DATE, st.NAIVE, st.INSTANT):
         raise unlike_spark(f'"unix_timestamp" of {describe_type(value.kind)}')
     return Typed(call("spark_cut_seconds", convert_value(value, st.INSTANT)), _L)
@@ -147,14 +147,14 @@ def _unix_timestamp(arguments: Sequence[Any], within: Expressions) -> Typed:
 
 def _from_unixtime(arguments: Sequence[Any], within: Expressions) -> Typed:
     seconds, *pattern = arguments
-    shown = pattern_of(pattern[0])[0] if pattern else "%Y-%m-%d %H:%M:%S"
+    form = pattern_of(pattern[0])[0] if pattern else "%Y-%m-%d %H:%M:%S"
     moment = plain_cast(call("spark_moment", within.as_kind(seconds, _L), number(1_000_000)), st.NAIVE)
-    return Typed(call("strftime", moment, text(shown)), st.TEXT)
+    return Typed(call("strftime", moment, text(form)), st.TEXT)
 
 
 def _date_format(arguments: Sequence[Any], within: Expressions) -> Typed:
     moment, pattern = arguments
-    return Typed(call("strftime", _moment(within.typed(moment)), text(pattern_of(pattern)[0])), st.TEXT)
+    return Typed(call("strftime", _moment(within.type_expression(moment)), text(pattern_of(pattern)[0])), st.TEXT)
 
 
 def _parse_as(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed]:
@@ -162,8 +162,8 @@ def _parse_as(kind: pa.DataType) -> Callable[[Sequence[Any], Expressions], Typed
         value, *pattern = arguments
         if not pattern:
             return Typed(within.as_kind(value, kind), kind)
-        if within.typed(value.copy()).kind != st.TEXT:
-            raise unlike_spark("pattern for what is no text")
+        if within.type_expression(value.copy()).kind != st.TEXT:
+            raise unlike_spark("pattern for what is not text")
         theirs, shape = pattern_of(pattern[0])
         parsed = call("spark_parsed", within.as_kind(value, st.TEXT), text(shape), text(theirs))
         return Typed(plain_cast(parsed, kind), kind)

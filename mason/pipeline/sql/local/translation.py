@@ -49,7 +49,7 @@ def translate_statement(statement: str, parameters: Mapping[str, Any], schemas: 
         name.lower(): [(each.name, each.type) for each in schema] for name, schema in schemas.items()
     }
     try:
-        columns = translate_query(tree, Scope(tables))
+        columns = translate_query(tree, Scope(tables=tables))
         text = str(tree.sql(dialect="duckdb", identify=True, normalize_functions=False))
     except Refusal as error:
         raise error if error.start is None else bad_query(statement, error.start, str(error)) from error

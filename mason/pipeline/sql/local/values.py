@@ -1,4 +1,4 @@
-"""An expression in the words of DuckDB with its type in Spark, and casts between types as Spark does them."""
+"""An expression in the words of DuckDB with its type in Spark: literals, and casts between types as Spark does them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 from sqlglot import exp
 
-from mason.pipeline.sql.duckdb_types import duckdb_type
+from mason.pipeline.sql.engine_types import duckdb_type
 from mason.pipeline.sql.local import spark_types as st
 from mason.pipeline.sql.local.refusal import does_not_fit, unlike_spark
 from mason.pipeline.sql.spark_dialect import mark_cast
@@ -173,3 +173,25 @@ def _no_cast(one: pa.DataType, other: pa.DataType) -> Exception:
     if pa.types.is_nested(one) or pa.types.is_nested(other):
         return unlike_spark(f"cast of {describe_type(one)} to {describe_type(other)}")
     return does_not_fit(f"A {describe_type(one)} cannot be cast to {describe_type(other)}")
+
+
+def literal(node: Any, *, is_negative: bool = False) -> Typed:
+    """Return a literal; a sign before a number belongs to it: -2147483648 is an int, and 2147483648 is none."""
+    if node.is_string:
+        return Typed(node, st.TEXT)
+    signed = exp.Neg(this=node.copy()) if is_negative else node
+    if node.is_int:
+        return _whole(-int(node.name) if is_negative else int(node.name), signed)
+    kind = st.DOUBLE if "e" in node.name.lower() else st.literal_decimal(node.name)
+    return Typed(plain_cast(signed, kind), kind)
+
+
+def _whole(value: int, node: Any) -> Typed:
+    if -(2**31) < value < 2**31:
+        return Typed(node, st.INT)
+    if value == -(2**31):  # to DuckDB it is a long that is made negative
+        return Typed(plain_cast(node, st.INT), st.INT)
+    if -(2**63) <= value < 2**63:
+        return Typed(plain_cast(node, st.LONG), st.LONG)
+    kind = st.literal_decimal(str(value))
+    return Typed(plain_cast(text(str(value)), kind), kind)

@@ -45,7 +45,7 @@ class Follow(StrEnum):
     """The step before failed, and trying again would not help; or it never ran."""
 
 
-class Verdict(NamedTuple):
+class FollowDecision(NamedTuple):
     """What becomes of the way from one step to the next, and why."""
 
     follow: Follow
@@ -60,7 +60,7 @@ class StepEvent(NamedTuple):
     attempt: int = 0
     reason: str = ""
     executed: ExecutedDagStep | None = None
-    verdicts: Mapping[str, Verdict] = {}
+    verdicts: Mapping[str, FollowDecision] = {}
     wait: float = 0.0
 
 
@@ -77,13 +77,13 @@ class DagWork(Protocol):
     def run_step(self, step: ValidDagStep) -> ExecutedDagStep:
         """Run a step; whatever goes wrong is in its response. Several threads call this at the same time."""
 
-    def failed(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
+    def make_failed_step(self, step: ValidDagStep, message: str) -> ExecutedDagStep:
         """Return the step as one whose operator gave nothing but this error."""
 
-    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> Verdict:
+    def follow(self, current: ExecutedDagStep, following: ValidDagStep) -> FollowDecision:
         """Say whether a step follows one that was run."""
 
-    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> Verdict:
+    def follow_blocked(self, blocked: ValidDagStep, following: ValidDagStep, reason: str) -> FollowDecision:
         """Say whether a step follows one that did not run, since a step before that failed."""
 
     def note(self, event: StepEvent) -> None:
@@ -93,7 +93,7 @@ class DagWork(Protocol):
         """Write down for good what was noted; called before what was noted to run begins to."""
 
 
-def judge_step(errors: Sequence[str], verdicts: Sequence[Verdict]) -> tuple[str, bool]:
+def judge_step(errors: Sequence[str], verdicts: Sequence[FollowDecision]) -> tuple[str, bool]:
     """Return why a step that was run has failed, if it has, and whether it asks for another attempt.
 
     Args:
@@ -113,7 +113,7 @@ class Ended(NamedTuple):
     reason: str
 
 
-def end_without_running(said: Sequence[Verdict]) -> Ended | None:
+def end_without_running(said: Sequence[FollowDecision]) -> Ended | None:
     """Return how a step ends that those before it do not let run, or nothing when it runs."""
     against = next((each for each in said if each.follow in (Follow.FAIL, Follow.STOP)), None)
     if against:

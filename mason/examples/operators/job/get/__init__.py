@@ -1,6 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.operators.call_records import find_job
+from mason.operators.calls.records import find_job
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters

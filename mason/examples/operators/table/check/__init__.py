@@ -6,7 +6,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, find_written
+from mason.operators.table_parameters import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.check.checks import Check
 from mason.pipeline.jobs.check.job import CheckJob

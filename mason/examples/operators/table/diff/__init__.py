@@ -3,7 +3,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.errors import InvalidParameters
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_other_table, find_table
+from mason.operators.table_parameters import find_other_table, find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.diff.job import DiffJob, DiffOptions
 

@@ -4,7 +4,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, find_written
+from mason.operators.table_parameters import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.explode.job import ExplodeJob
 from mason.pipeline.storage.format_names import name_without_format

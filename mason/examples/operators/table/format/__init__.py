@@ -2,7 +2,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table
+from mason.operators.table_parameters import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.format.job import FormatJob, FormatOptions
 

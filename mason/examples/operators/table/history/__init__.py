@@ -3,7 +3,7 @@ from mason.configurations.valid_config import ValidConfig
 from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import find_table
+from mason.operators.table_parameters import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.tables.versions import Versions, list_versions
 from mason.util.environment import MasonEnvironment

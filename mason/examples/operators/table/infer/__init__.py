@@ -2,10 +2,9 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.operators.catalog_entries import Inference, infer_and_save
-from mason.operators.delimited_parameters import read_delimited_options
-from mason.operators.inferred_table import InferredTable
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.table_parameters import InferredTable, read_delimited_options
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.util.environment import MasonEnvironment
 

@@ -1,7 +1,7 @@
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
-from mason.operators.delimited_parameters import read_delimited_options
 from mason.operators.operator_definition import DataOperator
+from mason.operators.table_parameters import read_delimited_options
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict

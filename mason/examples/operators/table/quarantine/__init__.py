@@ -47,10 +47,10 @@ class TableQuarantine(OperatorDefinition):
 
     def _show(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
         rejects = _rejects(config, parameters, resp)
-        shown = list(islice(rejects, parameters.get_optional("limit")))
-        for reject in shown:
+        records = list(islice(rejects, parameters.get_optional("limit")))
+        for reject in records:
             resp.add_data(reject)
-        resp.add_info(_describe_records(len(shown), more=sum(1 for _ in rejects)))
+        resp.add_info(_describe_records(len(records), more=sum(1 for _ in rejects)))
         return OperatorResponse(resp)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
@@ -74,10 +74,10 @@ def _rejects(config: ValidConfig, parameters: ValidatedParameters, resp: Respons
     return read_quarantine(place)
 
 
-def _describe_records(shown: int, more: int) -> str:
+def _describe_records(count: int, more: int) -> str:
     if more:
-        return f"{shown:,} of {counted(shown + more, 'record')} in quarantine are shown: limit says how many."
-    return f"{counted(shown, 'record')} in quarantine."
+        return f"{count:,} of {counted(count + more, 'record')} in quarantine are shown: limit says how many."
+    return f"{counted(count, 'record')} in quarantine."
 
 
 def _replay(config: ValidConfig, parameters: ValidatedParameters) -> Job:

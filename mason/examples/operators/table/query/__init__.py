@@ -2,11 +2,10 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.execution.models.job import Job
 from mason.operators.operator_definition import DataOperator
-from mason.operators.query_tables import find_tables
-from mason.operators.table_place import find_written
+from mason.operators.table_parameters import find_tables, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.query.job import QueryJob
-from mason.pipeline.sql.changing import changing_in
+from mason.pipeline.sql.changing import find_changing_part
 from mason.pipeline.sql.statement import parse_statement
 
 
@@ -28,4 +27,4 @@ class TableQuery(DataOperator):
         ).to_job()
 
     def answer_depends_on(self, parameters: ValidatedParameters) -> str:
-        return changing_in(parse_statement(parameters.get_required("query_string")))
+        return find_changing_part(parse_statement(parameters.get_required("query_string")))

@@ -16,7 +16,7 @@ class TableRefresh(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         known, response = _find_known_table(config, parameters, resp)
-        scheduler = _crawling(config, known)
+        scheduler = _find_crawler(config, known)
         if scheduler:
             _, response = scheduler.trigger_schedule(known.crawler, response=response)
             return OperatorResponse(response, known)
@@ -28,7 +28,7 @@ class TableRefresh(OperatorDefinition):
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
     ) -> OperatorResponse:
         known, response = _find_known_table(config, parameters, resp)
-        if _crawling(config, known):
+        if _find_crawler(config, known):
             response.add_info(f'Would start the crawler "{known.crawler}", which keeps table "{known.name}".')
             return OperatorResponse(response, known)
         table, response = _again(config, known).infer(config, response)
@@ -42,7 +42,7 @@ def _find_known_table(config: ValidConfig, parameters: ValidatedParameters, resp
     return config.metastore.client.get_table(database_name, table_name, response=resp)
 
 
-def _crawling(config: ValidConfig, known: Table) -> SchedulerClient | None:
+def _find_crawler(config: ValidConfig, known: Table) -> SchedulerClient | None:
     """Return who has the table's crawler: the scheduler of the technology that has the table."""
     name = config.metastore.name_of(config.metastore.client.resolve_database(known.database_name)[0])
     return config.scheduler.client_named(name) if known.crawler and name in config.scheduler.client_names else None

@@ -4,7 +4,7 @@ from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
 from mason.operators.local_file import side_file
 from mason.operators.operator_definition import DataOperator
-from mason.operators.table_place import find_table, find_written
+from mason.operators.table_parameters import find_table, find_written
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.jobs.summary.job import SummaryJob
 

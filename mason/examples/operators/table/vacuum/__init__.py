@@ -6,7 +6,7 @@ from mason.engines.storage.models.location import Location
 from mason.operators.catalog_entries import settle_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
-from mason.operators.table_place import find_table
+from mason.operators.table_parameters import find_table
 from mason.parameters.validated_parameters import ValidatedParameters
 from mason.pipeline.tables.versions import Removal, plan_vacuum, vacuum
 from mason.util.environment import MasonEnvironment

@@ -1,0 +1,1 @@
+"""Calls behind the API: queued, claimed, run in the background, and answered."""

@@ -1,0 +1,1 @@
+"""The one specification: fragments that authors write, the operations made from them, and its pages."""

@@ -1,0 +1,91 @@
+"""From a registration to an instance of the class that its author wrote."""
+
+from __future__ import annotations
+
+import importlib.util
+import sys
+import threading
+from pathlib import Path
+
+from mason.errors import OperatorNotFound
+from mason.operators.operator_definition import OperatorDefinition
+from mason.operators.registration.checkout import checkout
+from mason.state.models import Registration
+from mason.state.store import StateStore
+from mason.util.environment import MasonEnvironment
+from mason.util.names import class_name
+
+SOURCE_FILE = "__init__.py"
+_LOADED: dict[str, Registration] = {}
+"""The folders that code was loaded from, and what is registered with it."""
+
+_LOADING = threading.RLock()
+"""Who comes while another thread loads a module waits: it is there before it is whole."""
+
+
+def load_operator(env: MasonEnvironment, store: StateStore, registration: Registration) -> OperatorDefinition:
+    """Import the code of an operator and return an instance of its class.
+
+    Raises:
+        OperatorNotFound: its code is gone.
+    """
+    operator = load_definition(env, store, registration)
+    assert isinstance(operator, OperatorDefinition)
+    return operator
+
+
+def load_definition(env: MasonEnvironment, store: StateStore, registration: Registration) -> object:
+    """Import the code of an operator or workflow and return an instance of its class.
+
+    The module is named by the digest, so that two versions can live in one process.
+
+    Raises:
+        OperatorNotFound: its code is gone.
+    """
+    files = store.get_files(registration.digest)
+    folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    if not (folder / SOURCE_FILE).is_file():
+        raise OperatorNotFound(
+            f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
+        )
+    _LOADED[str(folder)] = registration
+    with _LOADING:
+        module = _load_module(f"mason_registered_sha256_{registration.digest}", folder)
+    name = class_name(registration.name.namespace, registration.name.command)
+    definition: object = getattr(module, name)()
+    return definition
+
+
+def read_source(store: StateStore, registration: Registration) -> bytes:
+    """Return the code of an operator or workflow as it is written; nothing if it is gone."""
+    files = store.get_files(registration.digest)
+    if files:
+        return files.get(SOURCE_FILE, b"")
+    file = Path(registration.source) / SOURCE_FILE
+    return file.read_bytes() if file.is_file() else b""
+
+
+def find_loaded() -> list[tuple[str, str, str]]:
+    """Return each folder that code was loaded from, with the name of its owner and the folder that its author knows."""
+    return [(folder, str(each.name), each.source) for folder, each in _LOADED.items()]
+
+
+def _load_module(name: str, folder: Path) -> object:
+    with _LOADING:
+        return _run_module_of(name, folder)
+
+
+def _run_module_of(name: str, folder: Path) -> object:
+    if name not in sys.modules:
+        spec = importlib.util.spec_from_file_location(
+            name, folder / SOURCE_FILE, submodule_search_locations=[str(folder)]
+        )
+        assert spec is not None and spec.loader is not None
+        module = importlib.util.module_from_spec(spec)
+        sys.modules[name] = module  # before it runs: its own submodules look for it there
+        try:
+            spec.loader.exec_module(module)
+        except BaseException:
+            del sys.modules[name]
+            raise
+    return sys.modules[name]

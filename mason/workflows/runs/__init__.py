@@ -1,0 +1,1 @@
+"""Runs of workflows: driven, recorded, followed from any process, and resumed."""

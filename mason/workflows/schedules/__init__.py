@@ -1,0 +1,1 @@
+"""When workflows run by themselves: deployed to a scheduler, found due, started and judged."""
