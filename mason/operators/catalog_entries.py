@@ -19,6 +19,7 @@ from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.object_store import ObjectStore
 from mason.pipeline.tables.catalog_entries import CatalogEntry, forget_entry, note_entry, read_entries, version_folder
 from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.files import newest_commit
 from mason.pipeline.tables.objects import TableObjects
 
 
@@ -68,7 +69,7 @@ def follow_job(config: ValidConfig, job: Job, resp: Response) -> Response:
 
 
 def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
-    """Finish the commit of a table that the metastore knows, as `settle_table` does.
+    """Finish the commit of a table that the metastore knows, as `settle_table` does; on a disk it needs no finishing.
 
     A catalog tells whether the table is one that Mason writes; where there is none, only the storage does.
     """
@@ -78,7 +79,18 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
         location = config.location_of_table(table.path)
     except (BadPath, MissingDependency, RoleNotFilled):
         return resp  # its files are out of reach of the configuration, and what was asked for may not need them
+    if abilities_of(location.storage).exchanges_folders:
+        return _warn_of_damage(location, resp)
     return settle_table(config, location, resp)
+
+
+def _warn_of_damage(location: Location, resp: Response) -> Response:
+    """Say that the rows of a table cannot be read: what the metastore knows of it can be told all the same."""
+    try:
+        newest_commit(location)
+    except MasonError as error:
+        resp.add_warning(f"The rows of the table cannot be read: {error}")
+    return resp
 
 
 def settle_read(config: ValidConfig, job: Job, resp: Response) -> Response:

@@ -8,7 +8,7 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
@@ -69,6 +69,17 @@ def start_time(pid: int) -> str:
         return "" if state in "ZX" else started
     answer = subprocess.run(["ps", "-o", "lstart=", "-p", str(pid)], capture_output=True, text=True, check=False)
     return answer.stdout.strip()
+
+
+def describe_exit(name: str, code: int | None, last_lines: Sequence[str]) -> str:
+    """Say how the process that ran something ended before its work was done, and what it printed last."""
+    how = f"by the signal {-code}" if code is not None and code < 0 else f"with the exit code {code}"
+    return f"The process that ran {name} ended {how}.{describe_last_lines(last_lines)}"
+
+
+def describe_last_lines(lines: Sequence[str]) -> str:
+    """Return the end of a message about a process that is gone: what it printed last, if anything."""
+    return " It said last:" + "".join(f"\n  {each}" for each in lines) if lines else ""
 
 
 def die_with_parent() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from mason.configurations.saved import read_configurations, save_configurations
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registration.definition_folder import read_definitions
 from mason.operators.registration.definition_kind import OPERATORS
@@ -35,7 +36,8 @@ def wild_operators(folder: Path) -> Path:
     begin = "import os, pathlib, subprocess, sys, time\n"
     define(folder, "where", f'{begin}resp.add_data({{"pid": os.getpid()}})')
     define(folder, "peek", f'{begin}resp.add_data({{"token": os.environ.get("MASON_TOKEN", "")}})')
-    define(folder, "hang", f'{begin}pathlib.Path("hangs").write_text(str(os.getpid()))\ntime.sleep(600)')
+    hang = 'resp.add_info("It hangs.")\npathlib.Path("hangs").write_text(str(os.getpid()))\ntime.sleep(600)'
+    define(folder, "hang", f"{begin}{hang}")
     deaf = (
         f'{begin}import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\npathlib.Path("deaf").touch()\n'
         "while True:\n    time.sleep(1)"
@@ -48,7 +50,22 @@ def wild_operators(folder: Path) -> Path:
         f'{begin}born = [subprocess.Popen(["sleep", "601.5"]) for _ in range(500)]\ntime.sleep(20)',
     )
     define(folder, "take", f'{begin}taken = b"x" * 5_000_000_000\nresp.add_info(str(len(taken)))')
-    define(folder, "crash", f'{begin}print("my last words", flush=True)\nos._exit(7)')
+    grow = r"""
+import resource
+pathlib.Path("limit").write_text(str(resource.getrlimit(resource.RLIMIT_AS)[0]))
+taken = []
+for _ in range(200):
+    taken.append(b"x" * 10_000_000)
+    time.sleep(0.03)
+"""
+    define(folder, "grow", f"{begin}{grow.strip()}")
+    shout_and_crash = r"""
+for _ in range(40):
+    os.write(1, b"x" * 65_535 + b"\n")
+os.write(2, b'Traceback (most recent call last):\n  File "/home/me/x.py", line 1\nValueError: my last words')
+os._exit(7)
+"""
+    define(folder, "crash", f"{begin}{shout_and_crash.strip()}")
     babble = (
         f"{begin}import socket, stat\nfor each in range(3, 60):\n    try:\n"
         "        if stat.S_ISSOCK(os.fstat(each).st_mode):\n            os.write(each, b'\\0\\0\\0\\5hello')\n"
@@ -70,7 +87,17 @@ def prepare(root: Path) -> Mason:
     env = MasonEnvironment(mason.home)
     found = read_definitions(wild_operators(mason.folder / "wild"), [OPERATORS])
     register(env, open_state(env), found.valid, replace=False)
+    (mason.folder / "sparky.yaml").write_text(_SPARKY)
+    save_configurations(env, read_configurations(mason.folder / "sparky.yaml").valid)
     return mason
+
+
+_SPARKY = """\
+id: sparky
+metastore_engine: local
+storage_engine: local
+execution_engine: spark
+"""
 
 
 @pytest.fixture(scope="module")
@@ -170,6 +197,17 @@ def test_an_operator_that_takes_memory_by_itself_is_ended_the_same_way(server: S
     )
 
 
+def test_where_java_may_be_started_what_is_in_use_is_watched(server: Server) -> None:
+    """Java takes far more addresses than memory, so that a limit of addresses would say nothing."""
+    reply = server.post("/api/wild/grow", json={}, params={"config_id": "sparky", "wait": 60})
+
+    assert (reply.status_code, reply.json()["Errors"][0].partition(" Ask")[0]) == (
+        422,
+        f"wild:grow wanted more memory than a call may have here ({MEMORY:,} bytes), and was ended.",
+    )
+    assert (server.mason.folder / "limit").read_text() == "-1"
+
+
 def test_an_operator_that_starts_five_hundred_processes_ends_with_all_of_them(server: Server) -> None:
     status, said = ask(server, "/api/wild/breed")
 
@@ -244,10 +282,11 @@ def test_of_ten_gigabytes_that_an_operator_prints_the_beginning_is_logged(server
 
 def test_a_process_that_ends_by_itself_is_told_of_with_its_last_words(server: Server) -> None:
     status, said = ask(server, "/api/wild/crash")
-    assert (status, said["Errors"]) == (
-        502,
-        ["The process that ran wild:crash ended with the exit code 7. my last words"],
-    )
+    [error] = said["Errors"]
+    assert status == 502
+    assert error.startswith("The process that ran wild:crash ended with the exit code 7. It said last:\n  xxx")
+    assert error.endswith("xxx\n  ValueError: my last words")  # though it has said more than is logged
+    assert "x.py" not in error
     status, said = ask(server, "/api/wild/abort")
     assert said["Errors"] == ["The process that ran wild:abort ended by the signal 6."]
 
@@ -262,6 +301,7 @@ def test_a_process_that_the_kernel_kills_was_out_of_memory(server: Server) -> No
     (server.mason.folder / "hangs").unlink(missing_ok=True)
     job = begin(server, "/api/wild/hang")
     until((server.mason.folder / "hangs").exists, "it hangs")
+    until(lambda: server.job(job).get("Log", [""])[-1].endswith(" It hangs."), "what it says is told while it runs")
 
     os.kill(int((server.mason.folder / "hangs").read_text()), signal.SIGKILL)
 
@@ -269,6 +309,7 @@ def test_a_process_that_the_kernel_kills_was_out_of_memory(server: Server) -> No
     assert ended["Error"].startswith(
         f"wild:hang wanted more memory than a call may have here ({MEMORY:,} bytes), and was ended."
     )
+    assert ended["Log"][-1].endswith(" It hangs.")
 
 
 def test_no_argument_and_no_environment_of_any_process_has_a_secret(server: Server) -> None:

@@ -238,6 +238,21 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(shop: Shop, content: b
     assert shop.m.operator("table", "summarize", made).data[0]["Rows"] == 2
 
 
+def test_a_table_that_was_saved_is_shown_with_a_warning_where_its_commit_record_is_damaged(shop: Shop) -> None:
+    shop.m.operator("table", "infer", database_name="shop", table_name="saved", storage_path=shop.path("made"))
+    whole = shop.m.operator("table", "get", database_name="shop", table_name="saved")
+    (record,) = (shop.folder / "made/_mason/commits").glob("*.json")
+    record.write_bytes(b'{"id": 1')
+
+    damaged = shop.m.operator("table", "get", database_name="shop", table_name="saved")
+
+    assert not whole.warnings
+    assert damaged.data == whole.data
+    (warning,) = damaged.warnings
+    assert warning.startswith("The rows of the table cannot be read: ")
+    assert f"_mason/commits/{record.name} is damaged (it is not JSON)" in warning
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [

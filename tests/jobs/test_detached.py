@@ -18,6 +18,7 @@ from mason.state.home import open_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
 from mason.util.processes import ProcessId, this_host
+from scripts.submit_many import Submitted, read_notes, submit_many
 from tests.api.support import CallsInThreads
 from tests.conftest import Mason, write
 from tests.patience import until
@@ -49,6 +50,7 @@ from mason.operators.operator_response import OperatorResponse
 class SlowWait(OperatorDefinition):
     def run(self, env, config, parameters, resp):
         until = Path(parameters.get_required("until"))
+        resp.add_info("It waits.")
         until.with_suffix(".pid").write_text(str(os.getpid()))
         while not until.exists():
             try:
@@ -131,7 +133,7 @@ def test_the_command_ends_while_the_job_runs(here: Mason) -> None:
     (here.folder / "go").touch()
 
     assert running["Status"] == "running"
-    assert stands(here, job, "succeeded")["Response"]["Info"] == ["It is there."]
+    assert stands(here, job, "succeeded")["Response"]["Info"] == ["It waits.", "It is there."]
 
 
 def test_no_more_jobs_work_at_once_than_there_are_slots(here: Mason) -> None:
@@ -214,6 +216,17 @@ def test_a_detached_job_whose_process_is_killed_is_lost(here: Mason) -> None:
     lost = stands(here, job, "lost")
     assert lost["Error"] == LOST
     assert here("job", "logs", job, "--follow").exit_code == 1
+
+
+def test_what_a_job_has_said_is_there_while_it_runs_and_when_its_process_was_killed(here: Mason) -> None:
+    job = detach(here, "slow", "wait", "-p", "until:never")
+    pid = process_of(here, "never")
+    until(lambda: here("job", "logs", job).stdout.rstrip().endswith(" It waits."))
+
+    os.kill(pid, signal.SIGKILL)
+
+    stands(here, job, "lost")
+    assert here("job", "logs", job).stdout.rstrip().endswith(" It waits.")
 
 
 def test_a_repeatable_job_whose_process_is_killed_is_run_again_once(here: Mason) -> None:
@@ -334,6 +347,29 @@ def test_the_command_killed_at_any_moment_leaves_one_job_or_none(here: Mason) ->
         assert len(new) <= 1
         for each in new:
             stands(here, each["JobID"], "succeeded")
+
+
+def test_jobs_that_are_detached_at_once_are_each_run_once_and_no_more_at_once_than_there_are_slots(
+    tmp_path: Path,
+) -> None:
+    words = [f"word-{number}" for number in range(8)]
+
+    came = submit_many(tmp_path, words, slots=2)
+
+    assert came.problems(words, 2) == []
+    assert came.most_at_once == 2
+
+
+def test_a_job_that_is_run_twice_or_lost_or_without_a_slot_is_noticed() -> None:
+    came = Submitted({"succeeded": 2, "lost": 1}, {"a": 1, "b": 2, "c": 0}, most_at_once=3, seconds=1.0)
+
+    assert came.problems(["a", "b", "c", "d"], 2) == [
+        "These were not run once: {'b': 2, 'c': 0, 'd': 0}",
+        "These did not succeed: {'lost': 1}",
+        "4 were submitted, and 3 have a record",
+        "3 ran at once",
+    ]
+    assert read_notes(["a begins", "b begins", "a ends", "b ends", "b begins"]) == ({"a": 1, "b": 2}, 2)
 
 
 def test_what_cannot_be_run_is_refused_at_once_and_leaves_no_job(here: Mason) -> None:

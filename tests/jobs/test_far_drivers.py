@@ -9,9 +9,11 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -22,11 +24,12 @@ from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatus
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, ClientFailed, UnreadableFile
-from mason.pipeline.driving import far_drivers
+from mason.pipeline.driving import far_drivers, job_books, job_watch
 from mason.pipeline.driving.driver_process import ChildDriver, DriverLaunch, drive
 from mason.pipeline.driving.execution import PipelineExecutionClient
 from mason.pipeline.driving.far_drivers import EVENTS, find_commit
 from mason.pipeline.driving.job_events import JobEvents, events_folder
+from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.tables.commit import open_table
@@ -113,6 +116,21 @@ def test_a_job_without_the_state_is_followed_through_its_events(merge: Job, tmp_
     assert EVENTS not in done.details
     assert list((tmp_path / "out" / ".mason" / "jobs" / accepted.id).glob("*.json"))
     assert done.details["Log"][-1].endswith("Committed.")
+
+
+def test_who_waits_for_a_job_sees_how_far_it_is(merge: Job, caplog: pytest.LogCaptureFixture) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    told = {"TasksDone": 3, "Tasks": 10, "RowsIn": 30, "InputBytesDone": 250, "InputBytes": 1000, "SecondsLeft": 6}
+    JobEvents(launch.events).write(JobStatus.RUNNING, told)
+
+    with caplog.at_level("INFO", "mason.pipeline"):
+        client.wait_job(accepted.id, response=Response(), timeout=0.1)
+
+    shown = next(each.progress for each in caplog.records if isinstance(each.__dict__.get("progress"), JobProgress))
+    assert str(shown) == "3 of 10 tasks, 30 records"
+    assert (shown.share, shown.seconds_left) == (0.25, 6)
 
 
 def test_a_driver_that_fails_says_why(tmp_path: Path, merge: Job) -> None:
@@ -231,6 +249,64 @@ def test_a_clock_that_is_years_ahead_does_not_matter(merge: Job) -> None:
     assert first.status is second.status is JobStatus.RUNNING
 
 
+@pytest.mark.parametrize("has_said_a_word", [True, False])
+def test_a_machine_goes_by_its_own_clock_alone(
+    merge: Job, monkeypatch: pytest.MonkeyPatch, has_said_a_word: bool
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    if has_said_a_word:
+        JobEvents(launch.events).write(JobStatus.RUNNING, {})
+        get(client, accepted.id)
+    a_day_later = time.time() + 24 * 3600
+    monkeypatch.setattr(far_drivers, "this_host", lambda: "a machine whose clock is a day ahead")
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later))
+
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later + 301))
+    assert get(client, accepted.id).status is JobStatus.LOST
+
+
+def test_a_job_whose_driver_cannot_be_started_has_failed(merge: Job) -> None:
+    class Refusing:
+        def start(self, launch: DriverLaunch) -> None:
+            raise ClientFailed("There is no room for another pod.")
+
+    class RefusedClient(LocalExecutionClient):
+        def far_driver(self) -> Refusing:
+            return Refusing()
+
+    client = RefusedClient({})
+
+    with pytest.raises(ClientFailed, match="no room"):
+        submit(client, merge)
+
+    [job], _ = client.list_jobs(response=Response())
+    assert (job.status, job.details["Error"]) == (JobStatus.FAILED, "There is no room for another pod.")
+
+
+def test_a_driver_that_cannot_keep_its_lock_says_so(merge: Job, tmp_path: Path) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    write(tmp_path, {"file": "no folder"})
+
+    driver = subprocess.run(
+        [sys.executable, "-m", "mason.pipeline.driving.driver_process"],
+        input=launch.to_bytes(),
+        env={**os.environ, "MASON_RUNTIME_DIR": str(tmp_path / "file" / "runtime")},
+        check=False,
+    )
+
+    assert driver.returncode == 1
+    ended = get(client, accepted.id)
+    assert ended.status is JobStatus.FAILED
+    assert ended.details["Error"].startswith("The driver of the job cannot keep a lock on its machine")
+    assert not (tmp_path / "out" / "people").exists()
+
+
 def test_events_on_a_storage_that_refuses_writes_stop_the_job_before_it_begins(merge: Job, tmp_path: Path) -> None:
     client = WaitingClient({"jobs_path": str(tmp_path / "in" / "a.csv")})
     submit(client, merge)
@@ -238,6 +314,41 @@ def test_events_on_a_storage_that_refuses_writes_stop_the_job_before_it_begins(m
 
     with pytest.raises(ClientFailed, match="cannot be written to"):
         drive(launch)
+    assert not (tmp_path / "out" / "people").exists()
+
+
+def test_a_storage_that_refuses_writes_while_the_job_runs_does_not_keep_it_from_its_commit(
+    merge: Job, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    (Path(launch.events.path) / "00000002.json.part").mkdir(parents=True)  # all after the first is refused
+    monkeypatch.setattr(job_books, "_SECONDS_BETWEEN_TRIES", 0.0)
+
+    assert drive(launch) is JobStatus.SUCCEEDED
+
+    assert "The end of the job could not be written to" in caplog.text
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
+    found = get(client, accepted.id)
+    assert (found.status, found.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+
+
+def test_a_job_that_is_cancelled_before_its_driver_begins_does_nothing(
+    merge: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    monkeypatch.setattr(job_watch, "WAIT_SECONDS", 0.0)
+
+    for _ in range(2):
+        asked, _ = client.cancel_job(accepted.id, response=Response())
+        assert asked.status is JobStatus.RUNNING
+
+    assert drive(launch) is JobStatus.CANCELLED
+    assert get(client, accepted.id).status is JobStatus.CANCELLED
     assert not (tmp_path / "out" / "people").exists()
 
 

@@ -450,7 +450,7 @@ def test_an_unusual_delimiter_is_found_and_told(merge: Merge, delimiter: str) ->
     assert warnings == [f'a.csv: its delimiter is "{delimiter}".']
 
 
-@pytest.mark.parametrize("delimiter", [*"/-+=."])
+@pytest.mark.parametrize("delimiter", [*"/-+=.¦§·•"])
 def test_what_may_cut_lines_of_one_column_is_told(merge: Merge, delimiter: str) -> None:
     rows, warnings = read(merge, cut_by(delimiter))
 
@@ -469,6 +469,20 @@ def test_one_column_with_signs_in_its_values_is_told_of_no_delimiter(merge: Merg
     assert not any("delimiter" in each for each in warnings)
 
 
+@pytest.mark.parametrize("end", [*"\x1e\x0b\x0c\x85\u2028"])
+def test_a_file_of_one_line_with_what_else_may_end_lines_is_told(merge: Merge, end: str) -> None:
+    _, warnings = read(merge, f"id,name{end}1,Ann{end}2,Bob")
+
+    assert any(f"all of it is one line, in which U+{ord(end):04X} stands" in each for each in warnings)
+
+
+@pytest.mark.parametrize("page", ["<!DOCTYPE html>\n<html>404</html>\n", '<?xml version="1.0"?>\n<a>\n</a>\n'])
+def test_a_page_of_the_web_called_csv_is_told(merge: Merge, page: str) -> None:
+    _, warnings = read(merge, page)
+
+    assert "a.csv: it begins as a page of the web or XML does, and its lines are read as records." in warnings
+
+
 def test_lines_that_seem_to_have_fields_of_fixed_width_are_told_with_what_reads_them(merge: Merge) -> None:
     text = "id   name      city\n1    Ann Roe   Rome\n2    Bob       Ulm\n30   Cleo      Graz\n"
     _, warnings = read(merge, text)
@@ -484,3 +498,95 @@ def test_colons_in_a_title_and_in_all_records_do_not_cut_what_commas_cut(merge: 
 
     assert list(rows[0]) == ["id", "time", "url", "note"]
     assert any("and skipped" in each for each in warnings)
+
+
+@pytest.mark.parametrize("header", ["", "url\n"])
+def test_addresses_of_the_web_are_one_column(merge: Merge, header: str) -> None:
+    rows, _ = read(merge, header + "http://a.org/1?b=2\nhttps://a.org/2\nhttp://a.org/3\nhttp://a.org/4\n")
+
+    assert [list(row.values()) for row in rows][:2] == [["http://a.org/1?b=2"], ["https://a.org/2"]]
+
+
+@pytest.mark.parametrize("delimiter", [*";\t|^~\x01"])
+def test_commas_in_numbers_cut_nothing_beside_a_delimiter_that_all_lines_have(merge: Merge, delimiter: str) -> None:
+    records = [("Ann", "1,5", "2,5", "x"), ("Bob", "3,5", "4,5", "y"), ("Cleo", "5,5", "6,5", "z")]
+    rows, _ = read(merge, "".join(f"{delimiter.join(each)}\n" for each in records))
+
+    assert [tuple(row.values()) for row in rows] == records
+
+
+@pytest.mark.parametrize("delimiter", [*"^~\x01"])
+def test_rare_delimiters_below_a_title_are_found_though_there_are_two_columns(merge: Merge, delimiter: str) -> None:
+    rows, warnings = read(merge, f"Report of things\nid{delimiter}name\n1{delimiter}Ann\n2{delimiter}Bob\n")
+
+    assert rows == [{"id": 1, "name": "Ann"}, {"id": 2, "name": "Bob"}]
+    assert any('skipped: "Report of things"' in each for each in warnings)
+
+
+def test_commas_between_words_do_not_cut_what_a_rare_delimiter_cuts_from_the_header_on(merge: Merge) -> None:
+    rows, _ = read(merge, "Report of things\nid~name~city\n1~Ann, Bob~Rome\n2~Cleo, Dan~Ulm\n3~Eve, Fay~Graz\n")
+
+    assert rows[0] == {"id": 1, "name": "Ann, Bob", "city": "Rome"}
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("id,name\n1,Ann\n2,'O''Brien'\n3,Bob\n4,'D''Arc, Joan'\n", "its quotes are ' rather than \"."),
+        ("id,name\n1,Ann\n2,'O\\'Brien'\n3,Bob\n4,'D\\'Arc, Joan'\n", "a backslash stands before those that are text."),
+    ],
+)
+def test_single_quotes_with_such_quotes_inside_are_quotes(merge: Merge, text: str, said: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert [row["name"] for row in rows] == ["Ann", "O'Brien", "Bob", "D'Arc, Joan"]
+    assert len(warnings) == 1
+    assert warnings[0].endswith(said)
+
+
+def test_single_quotes_inside_double_ones_are_text(merge: Merge) -> None:
+    rows, _ = read(merge, "id,name\n1,\"'O''Brien'\"\n2,Bob\n3,\"Cleo\"\n")
+
+    assert rows[0]["name"] == "'O''Brien'"
+
+
+@pytest.mark.parametrize("between", ["||", "| "])
+def test_other_quotes_and_another_delimiter_are_found_together(merge: Merge, between: str) -> None:
+    lines = [("id", "name"), ("1", "'O''Brien'"), ("2", "Bob"), ("3", "'D''Arc'")]
+    rows, warnings = read(merge, "".join(f"{between.join(each)}\n" for each in lines))
+
+    assert rows == [{"id": 1, "name": "O'Brien"}, {"id": 2, "name": "Bob"}, {"id": 3, "name": "D'Arc"}]
+    assert len(warnings) == 2
+
+
+def test_lines_inside_single_quotes_make_all_records_as_long_as_the_header(merge: Merge) -> None:
+    rows, _ = read(merge, "id,note,n\n1,'a\nb',2\n2,'c\nd',3\n3,'e\nf',4\n")
+
+    assert rows[0] == {"id": 1, "note": "a\nb", "n": 2}
+
+
+def test_a_last_line_that_is_no_record_turns_no_quotes_off(merge: Merge) -> None:
+    records = "".join(f'{n}^"it\'s\n{n}"^"x\ny"\n' for n in range(10))
+    rows, warnings = read(merge, f"id^note^more\n{records}made by me\n")
+
+    assert (len(rows), rows[3]) == (10, {"id": 3, "note": "it's\n3", "more": "x\ny"})
+    assert warnings[-1] == "a.csv: 1 record is in the quarantine: 1 field instead of 3."
+
+
+def test_a_first_line_with_delimiters_that_the_others_lack_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "id;name;city\nlorem ipsum\ndolor\nsit amet\n")
+
+    assert 'a.csv: its first line has 2 ";", others have not; delimiter:";" cuts it.' in warnings
+
+
+def test_spaces_behind_tabs_are_no_part_of_the_values(merge: Merge) -> None:
+    rows, _ = read(merge, "id\t name\t city\n1\t Ann\t Rome\n2\t Bob\t Ulm\n")
+
+    assert rows[0] == {"id": 1, "name": "Ann", "city": "Rome"}
+
+
+def test_an_empty_text_in_quotes_behind_all_records_is_no_name_of_a_row(merge: Merge) -> None:
+    rows, warnings = read(merge, '"id","name"\n"1","Ann",""\n"2","Bob",""\n"3","Cleo",""\n')
+
+    assert rows[0] == {"id": 1, "name": "Ann", "col_2": ""}
+    assert len(warnings) == 1

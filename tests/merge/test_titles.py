@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from mason.engines.storage.models.infer_options import DelimitedOptions
-from mason.errors import BadInput
+from mason.errors import BadInput, MasonError
 from tests.merge.conftest import Merge
 
 BANK = """"Account:";"DE12 3456 7890";""
@@ -365,8 +365,58 @@ def test_a_second_line_of_the_header_is_told(merge: Merge) -> None:
 
     assert len(rows) == 3
     assert warnings == [
-        'a.csv: its second record, "(name),(city)", looks like another line of the header, and is read.'
+        'a.csv: its record 2, "(name),(city)", looks like another line of the header, and is read as a record.'
     ]
+
+
+@pytest.mark.parametrize(
+    ("text", "record"),
+    [
+        ("id,name,price\n(no),(text),(EUR)\n1,saw,5\n2,axe,6\n", '2, "(no),(text),(EUR)"'),
+        ("Thing,,Price,\nid,name,net,gross\n1,saw,5,6\n2,axe,6,7\n", '2, "id,name,net,gross"'),
+        ("Thing,,Price,\n,,,EUR\nid,name,net,gross\n1,saw,5,6\n2,axe,6,7\n", '3, "id,name,net,gross"'),
+    ],
+)
+def test_lines_of_names_below_the_header_and_above_numbers_are_told(merge: Merge, text: str, record: str) -> None:
+    rows, warnings = read(merge, text)
+
+    assert len(rows) == text.count("\n") - 1
+    assert warnings == [f"a.csv: its record {record}, looks like another line of the header, and is read as a record."]
+
+
+def test_a_header_below_a_title_that_was_taken_for_data_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "People, 2026\nname,city\nAnn,Rome\nBob,Ulm\n")
+
+    assert warnings == ['a.csv: its record 2, "name,city", looks like a header, and is read as a record.']
+
+
+@pytest.mark.parametrize(
+    "text", ["name,age\nAnn,n/a\nBob,5\nCleo,6\n", "name,city\nAnn,Rome\nBob,Ulm\n", "1,Ann\n2,name\n3,id\n4,name\n"]
+)
+def test_records_without_numbers_are_not_taken_for_headers(merge: Merge, text: str) -> None:
+    _, warnings = read(merge, text)
+
+    assert not any("looks like" in each for each in warnings)
+
+
+def test_another_header_in_files_that_were_put_together_is_told(merge: Merge) -> None:
+    rows, warnings = read(merge, "id,name,age\n1,Ann,5\n2,Bob,6\nname,id,age\nCleo,3,7\nDan,4,8\n")
+
+    assert len(rows) == 5
+    assert warnings == [
+        'a.csv: its record 4, "name,id,age", looks like the header of another table, and is read as a record.'
+    ]
+
+
+def test_records_above_the_header_of_a_file_that_was_put_behind_another_are_no_titles(merge: Merge) -> None:
+    merge.given("a.csv", "id,name\n1,Ann\n2,Bob\nid,name,age\n3,Cleo,7\n4,Dan,8\n")
+
+    with pytest.raises(MasonError, match="3 of 5 records do not fit"):
+        merge.run()
+    merge.run(most_bad_share=1.0)
+
+    assert [row["name"] for row in merge.table().to_pylist()] == ["Ann", "Bob"]
+    assert [each.raw for each in merge.rejects()] == ["id,name,age", "3,Cleo,7", "4,Dan,8"]
 
 
 def test_a_remark_behind_the_records_is_told(merge: Merge) -> None:
@@ -380,3 +430,22 @@ def test_a_last_record_with_few_values_among_others_like_it_is_no_remark(merge: 
     _, warnings = read(merge, "name,city,note\nAnn,,\nBob,Ulm,\nCleo,Graz,y\nDan,,\n")
 
     assert warnings == []
+
+
+def test_a_comment_above_one_column_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "# made by me\ncode\nA-081\nB-440\nA-640\n")
+
+    assert 'a.csv: its first line begins with #, and is read; comment:"#" leaves it out.' in warnings
+
+
+def test_a_header_that_may_stand_again_in_one_column_of_text_is_told(merge: Merge) -> None:
+    _, warnings = read(merge, "city\nRome\nUlm\ncity\nGraz\n")
+    assert warnings == [
+        'a.csv: its first line, "city", was taken for data, and could be the header; '
+        "parse_headers: true or false settles it."
+    ]
+
+    result = merge.run(parse_headers=True)
+    assert result.plan.warnings == [
+        "a.csv: its header stands again as record 4: of one column of text it may be a value, and is read."
+    ]

@@ -10,11 +10,13 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from mason.clients.spark.class_archive import FOLDER_VARIABLE, JAVA_OPTIONS, OFF, ClassArchive, with_archive
+from mason.clients.spark.execution import SparkExecutionClient
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.server.launch import Launch
 from mason.clients.spark.settings import RunnerSettings
@@ -209,6 +211,63 @@ def test_a_java_that_cannot_make_an_archive_is_asked_once_and_doctor_says_why(
     assert archive.failure and archive.failure in archive.describe()
 
 
+@pytest.fixture
+def quick_java(tmp_path: Path) -> Iterator[Path]:
+    """A Java that notes that it was asked, and leaves something in the place of an archive."""
+    java = tmp_path / "java"
+    (java / "bin").mkdir(parents=True)
+    (java / "bin" / "java").write_text(_QUICK_JAVA.format(folder=tmp_path), encoding="utf-8")
+    (java / "bin" / "java").chmod(0o755)
+    yield java
+
+
+_QUICK_JAVA = """\
+#!/bin/sh
+echo asked >> {folder}/asked
+sleep 0.5
+while [ "$1" != --properties-file ]; do shift; done
+archive=$(sed -n 's/.*ArchiveClassesAtExit\\\\=\\([^"]*\\)".*/\\1/p' "$2")
+echo classes > "$archive"
+exit 1
+"""
+
+
+@pytest.mark.parametrize("damage", [_cut, _leave_without_note, _break_note, _let_others_write_it, _give_away])
+def test_an_archive_that_is_not_used_is_made_anew(quick_java: Path, tmp_path: Path, damage: object) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive and archive.make() and archive.make()
+    damage(archive)  # type: ignore[operator]
+    assert not archive.is_whole
+
+    assert archive.make()
+
+    assert archive.options and archive.file.read_text(encoding="utf-8") == "classes\n"
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == "asked\n" * 2
+
+
+def test_of_several_that_make_an_archive_at_once_one_does_and_the_others_wait(quick_java: Path, tmp_path: Path) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive
+
+    with ThreadPoolExecutor(3) as pool:
+        made = list(pool.map(lambda _: archive.make(), range(3)))
+
+    assert made == [True] * 3
+    assert (tmp_path / "asked").read_text(encoding="utf-8") == "asked\n"
+
+
+def test_no_archive_is_made_where_others_could_write_to_it(quick_java: Path, tmp_path: Path) -> None:
+    archive = ClassArchive.of(quick_java, {FOLDER_VARIABLE: str(tmp_path / "archives")})
+    assert archive
+    archive.file.parent.mkdir()
+    _let_others_write_its_folder(archive)
+
+    assert not archive.make()
+
+    assert not (tmp_path / "asked").exists()
+    assert archive.describe().endswith(f"since none could be made: Others may write to {archive.file.parent}.")
+
+
 def test_archives_that_nobody_uses_are_swept_and_what_a_killed_maker_left(broken_java: Path, tmp_path: Path) -> None:
     folder = tmp_path / "archives"
     (folder / ".making-x").mkdir(parents=True)
@@ -224,6 +283,15 @@ def test_archives_that_nobody_uses_are_swept_and_what_a_killed_maker_left(broken
 
     assert sorted(each.name for each in folder.glob("*.js*")) == ["young.jsa", "young.json"]
     assert not (folder / ".making-x").exists()
+
+
+def test_doctor_says_how_the_archive_stands(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(real_java()))
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+
+    told = SparkExecutionClient({}).remark()
+
+    assert told == ("Spark starts without an archive of its classes: one is made in the background after the next job.")
 
 
 def test_archives_can_be_turned_off() -> None:

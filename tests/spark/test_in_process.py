@@ -121,6 +121,10 @@ clients:
     [
         ("1 / 0", "error: query:1:8: Division by zero."),
         ("cast(X'ff41' as string)", "error: The query makes text of bytes that are not UTF-8."),
+        (
+            "repeat(id, 100000) rlike '(1|2)*3'",
+            "error: A pattern, or another part of the query, goes too deep for Spark",
+        ),
         ("repeat('a', 1000000000)", "error: Spark ran out of its memory (1g) and ended. Ask for less at once, or give"),
     ],
 )

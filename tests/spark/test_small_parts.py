@@ -17,6 +17,7 @@ import pytest
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.connection import when_forgotten
 from mason.clients.spark.exchange import read_items, write_items
+from mason.clients.spark.failures import plain_reason, without_stack
 from mason.clients.spark.java_home import java_home
 from mason.clients.spark.runners import build_runner, submit
 from mason.clients.spark.runners.local import keeps_warm, why_none_is_kept
@@ -323,6 +324,38 @@ def test_what_is_shown_of_a_log_is_the_cause_and_no_stack(tmp_path: Path) -> Non
     assert str(caught.value).splitlines()[1:] == ["x ERROR Backend: no master", "It was stopped."]
 
 
+def test_what_is_told_of_an_error_of_spark_connect_has_neither_a_stack_nor_its_class() -> None:
+    stack = (
+        "org.apache.spark.SparkRuntimeException\n\tat a.B.c(B.scala:1)\nCaused by: java.io.IOException: no space left"
+    )
+
+    told = without_stack(
+        f"escape cannot be more than one character.\n\nJVM stacktrace:\n{stack}\n\tat a.B.d(B.scala:2)"
+    )
+
+    assert told == ["escape cannot be more than one character.", "Caused by: java.io.IOException: no space left"]
+
+
+@pytest.mark.parametrize(
+    ("details", "told"),
+    [
+        ("Application error processing RPC", "Application error processing RPC"),
+        ("", "it broke off without a reason (UNKNOWN)."),
+    ],
+)
+def test_a_call_of_grpc_that_says_nothing_is_told_in_words(details: str, told: str) -> None:
+    broken = "<_MultiThreadedRendezvous of RPC that terminated with:\n\tstatus = StatusCode.UNKNOWN"
+    call = f'{broken}\n\tdetails = "{details}"\n>'
+
+    assert plain_reason(call) == told
+    assert plain_reason("Division by zero.") == "Division by zero."
+
+
+def test_a_task_that_goes_too_deep_does_not_end_the_spark_of_all() -> None:
+    assert RunnerSettings().local_conf["spark.executor.killOnFatalError.depth"] == "0"
+    assert "-XX:+ExitOnOutOfMemoryError" in RunnerSettings().local_conf["spark.driver.extraJavaOptions"]
+
+
 def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "runtime"))
 
@@ -333,3 +366,10 @@ def test_how_long_spark_took_to_start_is_said_the_next_time(monkeypatch: pytest.
     assert beats()[-1] == "Starting Spark (about 1 s, once) …"
     (tmp_path / "runtime" / "spark" / "seconds-to-start-a-process").write_text("soon", encoding="ascii")
     assert beats()[0] == "Starting Spark (once) …"
+
+
+def test_spark_starts_where_its_time_cannot_be_kept(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("MASON_RUNTIME_DIR", str(tmp_path / "file" / "runtime"))
+
+    assert [str(each) for each in start_spark("process", lambda: time.sleep(1.2))][-1] == "Starting Spark (once) …"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import time
 from dataclasses import replace
 from typing import Any
@@ -97,6 +98,26 @@ READERS = pytest.mark.parametrize("read", [as_typed, as_written])
         "select repeat('a', 100000) s, repeat(s, 100000) t from orders",
         "select repeat(x, 100000) r from (select 'a' x union all select repeat('a', 100000))",
         "select sum(repeat('a', 2000000000)) over (order by id) r from orders",
+        "select repeat('a', element_at(array(1, 2000000000), 2)) r from orders",
+        "select repeat('a', array(1, 2000000000)[1]) r from orders",
+        "select repeat('a', map('x', 2000000000)['x']) r from orders",
+        "select repeat('a', named_struct('x', 2000000000).x) r from orders",
+        "select repeat('a', cast(reverse('0000000002') as int)) r from orders",
+        "select repeat('a', cast(conv('77359400', 16, 10) as int)) r from orders",
+        "select repeat('a', cast(substring('x2000000000', 2) as int)) r from orders",
+        "select space(year(current_date()) * 1000000) r from orders",
+        "select rpad(name, ascii('a') * 20000000, 'x') r from orders",
+        "select transform(array(2000000000), n -> repeat('a', n)) r from orders",
+        "select repeat('a', n) r from (select explode(array(2000000000)) n from orders)",
+        "select repeat('a', n) r from orders lateral view explode(array(2000000000)) t as n",
+        "select format_string(name || '%2000000000d', 1) r from orders",
+        "select format_string(if(id > 1, '%2000000000d', 'x'), 1) r from orders",
+        f"select format_string('{'x' * 1001}%2000000000d', 1) r from orders",
+        "select regexp_extract_all(repeat('a', 200000000), '(.)') r from orders",
+        "select count_min_sketch(id, 0.000000001, 0.99, 1) r from orders",
+        "with t(n, s) as (select 1, repeat('a', 100000)) select repeat(s, 100000) r from t",
+        "with recursive t(n, s) as (select 1, 'a' union all select n + 1, s || s from t where n < 40) select s from t",
+        "with recursive t(n) as (select 1 union all select n * 2 from t where n < 2000000000) select space(n) from t",
     ],
 )  # fmt: skip
 def test_constants_that_make_one_value_too_large_are_refused(read: Any, statement: str) -> None:
@@ -120,10 +141,62 @@ def test_constants_that_make_one_value_too_large_are_refused(read: Any, statemen
         "with recursive t(n) as (select 1 union all select n + 1 from t where n < 5) select n from t",
         "select * from (select *, row_number() over (partition by id order by name) n from orders) where n = 1",
         "select sum(price) s, count(*) n from orders group by id having count(*) > 2000000000",
+        "select repeat('a', null) r, repeat('*', count(*)) s, rpad(name, length('header'), ' ') t from orders",
+        "select element_at(array(1, 2000000000), 1) r, reverse('0000000002') s, array(id, 2000000000)[0] t from orders",
+        "select repeat('a', int(round(sum(price)))) r, lpad(id, 5, '0') s from orders group by id",
+        "select sequence(date'2020-01-01', current_date(), interval 1 day) r from orders",
+        "with recursive t(n, s) as (select 1, 'a' union all select n + 1, s || 'a' from t where n < 9) select s from t",
     ],
 )  # fmt: skip
 def test_what_is_no_trouble_passes(read: Any, statement: str) -> None:
     check_value_sizes(read(statement), LIMIT)
+
+
+@READERS
+@pytest.mark.parametrize(
+    ("statement", "told"),
+    [
+        ("select stack(2000000000, id) from orders", "stack(…) asks for 2,000,000,000 rows"),
+        ("select id from range(0, 10, 1, 2000000000)", "range(…) asks for 2,000,000,000 partitions"),
+        ("select /*+ repartition(2000000000) */ id from orders", "repartition(…) asks for 2,000,000,000 partitions"),
+        ("select round(price, 2000000000) r from orders", "round(…) asks for 2,000,000,000 digits"),
+        ("select bround(price, -2000000000) r from orders", "bround(…) asks for 2,000,000,000 digits"),
+        ("select histogram_numeric(id, 2000000000) r from orders", "histogram_numeric(…) asks for 2,000,000,000 bins"),
+        ("select 1 r from orders group by window(at, '1 week', '1 second')", "window(…) asks for 604,800 windows"),
+        (f"select 1 r from orders group by cube({', '.join('abcdefghijk')})", "GROUP BY asks for 2,048 sets of"),
+        ("select 1 r from orders group by cube(a, b, c, d, e, f), cube(g, h, i, j, k)", "GROUP BY asks for 2,048 sets"),
+        (f"select 1 r from orders group by {', '.join('abcdefghijk')} with cube", "GROUP BY asks for 2,048 sets of"),
+    ],
+)  # fmt: skip
+def test_constants_that_have_an_engine_prepare_too_much_are_refused(read: Any, statement: str, told: str) -> None:
+    """Before it reads a row, where no limit of a task holds: some of these ended the Spark that all calls share."""
+    with pytest.raises(BadQuery) as refusal:
+        check_value_sizes(read(statement), LIMIT)
+    assert told in str(refusal.value)
+    assert re.match(r"query:1:\d+: ", str(refusal.value))
+
+
+@READERS
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "select stack(3, 1, 2, 3) from orders",
+        "select round(price, 2) r, ceil(price) s, round(price, -3) t from orders",
+        "select 1 r from orders group by window(at, '1 day', '1 minute')",
+        "select 1 r from orders group by cube(a, b, c), rollup(d, e, f, g), h",
+        "select 1 r from orders group by grouping sets ((a), (b, c), ())",
+        "select /*+ repartition(200, id) */ id from range(0, 1000000000000, 1, 200)",
+    ],
+)
+def test_what_an_engine_can_prepare_passes(read: Any, statement: str) -> None:
+    check_value_sizes(read(statement), LIMIT)
+
+
+def test_what_is_done_again_and_again_is_not_followed_without_end() -> None:
+    inner = "aggregate(sequence(1, 10000), 'b', (more, y) -> more || 'c')"
+    statement = f"select aggregate(sequence(1, 10000), 'a', (text, x) -> text || {inner}) r from orders"
+    with pytest.raises(BadQuery, match="nested too deeply"):
+        check_value_sizes(parse_statement(statement), LIMIT)
 
 
 @READERS

@@ -9,7 +9,7 @@ import signal
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from multiprocessing.context import ForkServerContext
@@ -26,7 +26,7 @@ from mason.api.server.settings import ServerSettings
 from mason.errors import ClientFailed, MasonError
 from mason.pipeline.driving.handover import Handover
 from mason.pipeline.driving.job_progress import TOTALS
-from mason.util.processes import Family, find_members
+from mason.util.processes import Family, describe_exit, describe_last_lines, find_members
 
 LOG = logging.getLogger("mason.api")
 _KIND_SECONDS = 2.0
@@ -39,6 +39,7 @@ _KILLED = "The job was cancelled. It did not end by itself, and its process was 
 _DRAIN_SECONDS = 1.0
 _LINES = 20
 _LONGEST_LINE = 2000
+_TAIL_BYTES = 8192
 
 
 class CallProcess:
@@ -82,9 +83,9 @@ class CallProcess:
         try:
             self._receive()
         except (EOFError, OSError) as error:
-            said = self._output.last_line()
+            said = describe_last_lines(self._output.last_lines())
             self.end()
-            raise ClientFailed(f"The process that was to run the call ended at once. {said}".rstrip()) from error
+            raise ClientFailed(f"The process that was to run the call ended at once.{said}") from error
 
     def run(self, call: Call, handover: Handover, redact: Callable[[str], str]) -> Outcome:
         """Run a call and return what came of it; also when the process does not live to tell."""
@@ -152,6 +153,9 @@ class CallProcess:
         self._send({**call.to_document(), "handover": given})
         while True:
             message = self._receive()
+            if "said" in message:
+                handover.keep_log(message["said"])
+                continue
             if "keep" in message:
                 handover.keep(*message["keep"])
             elif "announce" in message:
@@ -183,9 +187,7 @@ class CallProcess:
             return answer_cancelled("The job was cancelled.")
         if code == -signal.SIGKILL:  # the kernel takes the largest when there is no memory left
             return _answer(OutOfMemory(str(call.name), self._limits.memory))
-        said = self._output.last_line()
-        how = f"by the signal {-code}" if code is not None and code < 0 else f"with the exit code {code}"
-        return _answer(ClientFailed(f"The process that ran {call.name} ended {how}. {said}".rstrip()))
+        return _answer(ClientFailed(describe_exit(str(call.name), code, self._output.last_lines())))
 
 
 class Output:
@@ -215,12 +217,12 @@ class Output:
             if self._dropped:
                 LOG.warning("The call printed %s bytes more, which are left out here.", f"{self._dropped:,}")
 
-    def last_line(self) -> str:
-        """Return the last line of a child that has ended, if there is one of which somebody can tell what is secret."""
+    def last_lines(self) -> Sequence[str]:
+        """Return the last lines of a child that has ended; none if nobody can tell what is secret in them."""
         self._thread.join(_DRAIN_SECONDS)  # what it started may live on, and print
         with self._lock, suppress(MasonError):
-            return self._request.redact(self._last[-1]) if self._last else ""
-        return ""
+            return [self._request.redact(each) for each in (*self._last, _text(self._rest)) if _may_be_answered(each)]
+        return []
 
     def close(self) -> None:
         self._connection.close()
@@ -232,18 +234,29 @@ class Output:
                     self._take(piece)
 
     def _take(self, piece: bytes) -> None:
-        if self._left is not None and self._left <= 0:
+        printed = self._rest + piece
+        is_too_much = self._left is not None and self._left <= 0
+        if is_too_much:
             self._dropped += len(piece)
-            return
-        if self._left is not None:
+            printed = printed[-_TAIL_BYTES:]  # the last lines may be asked for; to look at all of it would take long
+        elif self._left is not None:
             self._left -= len(piece)
-        *lines, self._rest = (self._rest + piece).split(b"\n")
+        *lines, self._rest = printed.split(b"\n")
         self._rest = self._rest[-_LONGEST_LINE:]
         REQUEST.set(self._request)  # it tells the log whose line this is, and what is secret in it
         for line in filter(None, lines):
-            text = line[:_LONGEST_LINE].decode(errors="replace")
-            self._last.append(text)
-            LOG.info("%s", text)
+            self._last.append(_text(line))
+            if not is_too_much:
+                LOG.info("%s", self._last[-1])
+
+
+def _text(line: bytes) -> str:
+    return line[:_LONGEST_LINE].decode(errors="replace")
+
+
+def _may_be_answered(line: str) -> bool:
+    """Say whether a line may stand in an answer: a traceback, which shows files and code, is for the log alone."""
+    return bool(line.strip()) and not line.startswith(("Traceback (most recent call last)", "  "))
 
 
 def _answer(error: MasonError) -> Answer:

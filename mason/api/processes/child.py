@@ -43,6 +43,8 @@ _SLACK = 2 * 1024**3
 
 _PATIENCE_SECONDS = 300.0
 _LOOK_SECONDS = 0.25
+_LOG_SECONDS = 1.0
+"""So often what a call says is told while it runs."""
 
 _FIRST_TO_GO = "500"
 """Should the machine itself run out of memory, its kernel is to end a call and not the server."""
@@ -84,6 +86,7 @@ class _Child:
 
     def __init__(self, connection: Connection, settings: ServerSettings, limits: CallLimits) -> None:
         self._connection = connection
+        self._sending = threading.Lock()
         self._limits = limits
         self._env = replace(MasonEnvironment.of(), roots=settings.roots)
         self._live: LiveCatalogue
@@ -128,7 +131,7 @@ class _Child:
         before = TOTALS.to_dict()
         log = JobLog(lambda text: self._execution.log_as_seen(call, text))
         try:
-            with self._limit_memory(call):
+            with self._limit_memory(call), self._telling(log):
                 answer = self._execution(call, handover)
         except KeyboardInterrupt:
             answer = answer_cancelled("The job was cancelled.")
@@ -137,6 +140,27 @@ class _Child:
             _flush()
         sums = {name: number - before[name] for name, number in TOTALS.to_dict().items()}
         return {"answer": answer, "log": log.lines(), "is_forgotten": handover.is_forgotten, "sums": sums}
+
+    @contextmanager
+    def _telling(self, log: JobLog) -> Iterator[None]:
+        """Send the server what the call says while it runs: its process may not live to its end."""
+        is_over = threading.Event()
+        thread = threading.Thread(target=self._tell, args=(log, is_over), name="mason-call-log", daemon=True)
+        thread.start()
+        try:
+            yield
+        finally:
+            is_over.set()
+            thread.join()
+
+    def _tell(self, log: JobLog, is_over: threading.Event) -> None:
+        told: list[str] = []
+        while not is_over.wait(_LOG_SECONDS):
+            lines = log.lines()
+            if lines != told:
+                with suppress(OSError):  # the server is gone, and this process is about to be
+                    self._send({"said": lines})
+                told = lines
 
     @contextmanager
     def _limit_memory(self, call: Call) -> Iterator[None]:
@@ -173,7 +197,9 @@ class _Child:
         self._connection.recv_bytes()
 
     def _send(self, message: Mapping[str, Any]) -> None:
-        self._connection.send_bytes(compact_json(message))
+        content = compact_json(message)
+        with self._sending:
+            self._connection.send_bytes(content)
 
 
 def _flush() -> None:

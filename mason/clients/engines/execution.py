@@ -99,6 +99,8 @@ class ExecutionClient(Role):
             while True:
                 # Each look has a response of its own: what is said about a job that still runs would be said again.
                 found, heard = self.get_job(job_id, response=_Unspoken(response.redactor))
+                if not found.status.is_final:
+                    self.show_progress(found)
                 if found.status.is_final or (end is not None and time.monotonic() >= end):
                     return found, _with_messages(response, heard)
                 pause(seconds)
@@ -106,6 +108,9 @@ class ExecutionClient(Role):
         except (KeyboardInterrupt, Interrupted):
             self.cancel_job(job_id, response=response)
             raise
+
+    def show_progress(self, job: JobRecord) -> None:
+        """Log how far a job is that somebody waits for; nothing where its driver or its engine shows that already."""
 
     @with_lineage
     def run_job(self, plan: JobPlan, *, response: Response) -> tuple[JobRecord, Response]:

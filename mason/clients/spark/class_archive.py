@@ -109,6 +109,9 @@ class ClassArchive:
             OSError: the folder cannot be written to.
         """
         self.file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _is_trusted(self.file.parent):  # whatever is made there is not used
+            self._failure.write_text(f"Others may write to {self.file.parent}.", encoding="utf-8")
+            return False
         with open(os.open(self.file.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
             fcntl.flock(lock, fcntl.LOCK_EX)
             if not self.is_whole:

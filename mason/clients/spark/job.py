@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import pyarrow as pa
 
-from mason.clients.spark.failures import without_stack
+from mason.clients.spark.failures import plain_reason, without_stack
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
@@ -189,5 +189,5 @@ def _explain_error(error: Exception) -> Exception:
 
 
 def _essence(error: Exception) -> str:
-    text = "\n".join(without_stack(str(error))[:20])
+    text = "\n".join(without_stack(plain_reason(str(error)))[:20])
     return text[:_LONGEST_MESSAGE] or type(error).__name__

@@ -216,6 +216,9 @@ def explain_query_error(error: Exception, query: SqlQuery) -> Exception | None:
     if "null type field" in text:  # what Arrow says of array() and map()
         hint = "Give it one, as in cast(array() as array<string>)."
         return BadQuery("A list or a map in which nothing can be has no type.", hint=hint)
+    if "StackOverflowError" in text:
+        said = "A pattern, or another part of the query, goes too deep for Spark, as a group such as (a|b)* does."
+        return BadQuery(said, hint="Write it without a group that repeats, as in [ab]*.")
     if not isinstance(error, AnalysisException | ParseException) and not _is_of_the_query(error):
         return None
     message = _first_sentence(text)

@@ -128,6 +128,9 @@ class RunnerSettings:
             "spark.driver.memory": self.local_memory,
             "spark.driver.extraJavaOptions": f"{LOCAL_JAVA_OPTIONS} -Dlog4j2.configurationFile={LOG_SETTINGS.as_uri()}",
             "spark.driver.maxResultSize": "0",
+            # Spark would end its JVM, and with it everybody's jobs, for a task whose pattern goes too deep for a stack.
+            # A JVM without memory ends by itself.
+            "spark.executor.killOnFatalError.depth": "0",
             "spark.ui.enabled": "false",
             "spark.ui.showConsoleProgress": "false",
             "spark.sql.session.timeZone": "UTC",

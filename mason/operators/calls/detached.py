@@ -12,20 +12,21 @@ A slot is a lease in the state. Whoever holds one works; one whose process is go
 from __future__ import annotations
 
 import json
+import logging
 import os
 import signal
 import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from mason.clients.response import Response
+from mason.clients.response import LOG, Response
 from mason.engines.execution.models.job import JobStatus
 from mason.errors import BadInput, ClientFailed, Conflict, MasonError, StateFailed
 from mason.operators.calls.records import (
@@ -211,6 +212,7 @@ def main() -> None:
     else:
         record = store.add_record(RecordKind.CALL, detached.id, JobStatus.RUNNING, document)
     _leave_the_command()
+    LOG.setLevel(logging.INFO)  # what an operator says is the log of its job
     signal.signal(signal.SIGTERM, _interrupt)
     try:
         _DetachedRun(store, detached, record).run()
@@ -239,13 +241,14 @@ class _DetachedRun:
         self._store, self._detached, self._record = store, detached, record
         self._over = threading.Event()
         self._lock = threading.Lock()
+        self._written_lines: Sequence[str] = ()
 
     def run(self) -> None:
         """Wait for a slot, run the operator, and write down what came of it."""
         begin_call(self._detached.id, is_repeated=self._detached.repeated)
         response = Response()
         log = JobLog(lambda text: response.redactor(text))
-        threading.Thread(target=self._watch_for_end, daemon=True).start()
+        threading.Thread(target=self._watch, args=(log,), daemon=True).start()
         result = respond(self._work, response)
         self._over.set()
         self._end((show_result(result), result.response.status), log.lines())
@@ -271,14 +274,27 @@ class _DetachedRun:
     def _is_cancelled(self) -> bool:
         return self._store.get_record(RecordKind.CANCELLATION, self._detached.id) is not None
 
-    def _watch_for_end(self) -> None:
-        """End a call that was cancelled and does not end by itself: as ctrl-C would, and at last for good."""
+    def _watch(self, log: JobLog) -> None:
+        """Write down what the call says, for whoever follows it, and end it if it was cancelled."""
         while not self._over.wait(_LOOK_SECONDS):
             try:
+                self._write_log(log.lines())
                 if self._is_cancelled():
-                    break
+                    self._hurry()
+                    return
             except StateFailed:  # who cannot read what was asked goes on
                 continue
+
+    def _write_log(self, lines: Sequence[str]) -> None:
+        if lines == self._written_lines:
+            return
+        with self._lock:
+            if not self._over.is_set():  # else its end is written, and the whole log with it
+                self._update(JobStatus.RUNNING, {"Log": lines})
+        self._written_lines = lines
+
+    def _hurry(self) -> None:
+        """End a call that was cancelled and does not end by itself: as ctrl-C would, and at last for good."""
         if self._over.wait(_KIND_SECONDS):
             return
         os.kill(os.getpid(), signal.SIGINT)
@@ -295,12 +311,15 @@ class _DetachedRun:
 
     def _write(self, status: JobStatus, details: Mapping[str, Any]) -> None:
         with self._lock:
-            document = {**self._record.document, **details}
-            try:
-                self._record = self._store.update_record(self._record, status, document)
-            except Conflict:  # another process took this one for gone: who runs the call knows better
-                current = self._store.get_record(RecordKind.CALL, self._detached.id) or self._record
-                self._record = self._store.update_record(current, status, document)
+            self._update(status, details)
+
+    def _update(self, status: JobStatus, details: Mapping[str, Any]) -> None:
+        document = {**self._record.document, **details}
+        try:
+            self._record = self._store.update_record(self._record, status, document)
+        except Conflict:  # another process took this one for gone: who runs the call knows better
+            current = self._store.get_record(RecordKind.CALL, self._detached.id) or self._record
+            self._record = self._store.update_record(current, status, document)
 
 
 def _now() -> str:

@@ -42,6 +42,7 @@ from mason.state.tokens import Token
 from mason.util.ending import Ending, current_ending
 from mason.util.environment import MasonEnvironment
 from mason.util.json_text import json_value
+from mason.util.processes import describe_exit
 
 LAST_SECONDS = 10.0
 """So long an operator that was interrupted may take to end, before its process is killed."""
@@ -200,9 +201,7 @@ class _OperatorProcess:
         self._listening.join(_JOIN_SECONDS)  # what it started may live on, and print
         if code == -signal.SIGKILL and not self._interrupted_at:
             return ClientFailed(f"{self._name} was killed by the system, as happens when there is no memory left.")
-        how = f"by the signal {-code}" if code < 0 else f"with the exit code {code}"
-        said = "".join(f"\n  {each}" for each in self._last)
-        return ClientFailed(f"The process that ran {self._name} ended {how}.{said and f' It said last:{said}'}")
+        return ClientFailed(describe_exit(self._name, code, self._last))
 
 
 class _Answers(logging.Handler):

@@ -16,16 +16,17 @@ import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from pathlib import Path
+from typing import IO, Any, Protocol
 
 from mason.clients.response import Response
 from mason.engines.execution.models.job import Job, JobPlan, JobStatus
 from mason.engines.storage.models.location import Location
-from mason.errors import ClientFailed, MasonError
+from mason.errors import ClientFailed, Forbidden, MasonError
 from mason.pipeline.driving.far_drivers import find_commit
 from mason.pipeline.driving.job_books import EventBook
 from mason.pipeline.driving.job_events import JobEvents
-from mason.pipeline.driving.job_watch import JobWatch
+from mason.pipeline.driving.job_watch import JobWatch, utc_now
 from mason.pipeline.work.base import Work
 from mason.pipeline.work.tasks import function_named
 from mason.util.private_folder import private_folder, runtime_root
@@ -118,22 +119,28 @@ def main() -> int:
         launch: DriverLaunch = pickle.load(sys.stdin.buffer)
     except (EOFError, pickle.UnpicklingError):
         return 1  # who was about to say it is gone; whoever asks for the job again starts another driver
-    with _only_one(launch.job_id) as is_first:
+    try:
+        file = private_folder(runtime_root() / "drivers") / launch.job_id
+        lock = open(file, "w", encoding="ascii")  # noqa: SIM115 (it is closed below)
+    except (OSError, Forbidden) as error:
+        reason = f"The driver of the job cannot keep a lock on its machine, so that it is the only one: {error}"
+        EventBook(JobEvents(launch.events)).write(JobStatus.FAILED, {"Error": reason, "EndedAt": utc_now()})
+        return 1
+    with _only_one(file, lock) as is_first:
         return 0 if is_first and drive(launch) is JobStatus.SUCCEEDED else 1
 
 
 @contextmanager
-def _only_one(job_id: str) -> Iterator[bool]:
+def _only_one(file: Path, lock: IO[str]) -> Iterator[bool]:
     """Say whether no other driver of this machine works on a job; the system takes the lock of one that is gone."""
-    folder = private_folder(runtime_root() / "drivers")
-    with open(folder / job_id, "w", encoding="ascii") as lock:
+    with lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             yield False
             return
         yield True
-        (folder / job_id).unlink(missing_ok=True)
+        file.unlink(missing_ok=True)
 
 
 if __name__ == "__main__":

@@ -24,6 +24,7 @@ from mason.pipeline.driving.far_drivers import events_of, far_record, was_left_u
 from mason.pipeline.driving.handover import start_driver
 from mason.pipeline.driving.job_books import StateBook
 from mason.pipeline.driving.job_events import events_folder
+from mason.pipeline.driving.job_progress import JobProgress
 from mason.pipeline.driving.job_types import check_outcome, job_types, plan_work
 from mason.pipeline.driving.job_watch import (
     JobWatch,
@@ -32,6 +33,7 @@ from mason.pipeline.driving.job_watch import (
     next_job_id,
     reconcile_record,
     token_id,
+    utc_now,
 )
 from mason.pipeline.storage.address import abilities_of
 from mason.pipeline.types.python_values import from_typed
@@ -44,6 +46,7 @@ from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
 from mason.util.environment import MasonEnvironment
 
+_LOG = logging.getLogger("mason.pipeline")
 _MOST_LISTED = 1_000
 
 
@@ -116,6 +119,11 @@ class PipelineExecutionClient(ExecutionClient):
             failure.record = ended
         raise failure
 
+    def show_progress(self, job: JobRecord) -> None:
+        if self.far_driver() and "Tasks" in job.details:  # one that is in this process shows it by itself
+            progress = JobProgress.of_record(job.details)
+            _LOG.info("%s", progress, extra={"progress": progress})
+
     def far_driver(self) -> FarDriver | None:
         """Return what starts drivers where the state is not; None where they run in this process."""
         return None
@@ -123,8 +131,14 @@ class PipelineExecutionClient(ExecutionClient):
     def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
         launch = self._launch(plan, job_id, response)
         begun = {**describe_begun(plan.job), **far_record(launch.events)}
-        record = open_state(MasonEnvironment.of()).add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
-        far.start(launch)
+        store = open_state(MasonEnvironment.of())
+        record = store.add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
+        try:
+            far.start(launch)
+        except MasonError as error:  # nobody needs to wait for a word of it
+            ended = {**record.document, "Error": response.redactor(str(error)), "EndedAt": utc_now()}
+            store.update_record(record, JobStatus.FAILED, ended)
+            raise
         return reconcile_record(record)
 
     def _launch(self, plan: JobPlan, job_id: str, response: Response) -> DriverLaunch:

@@ -24,7 +24,7 @@ from mason.state.store import StateStore
 from mason.util.processes import ProcessId, this_host, this_process
 
 EVENTS = "Events"
-"""In a record: where the events of its job are, and what was last seen of them. Nobody is shown it."""
+"""In a record: where the events of its job are, and what each machine saw of them last. Nobody is shown it."""
 
 _DEAD_SECONDS = 12 * BEAT_SECONDS
 """So long the number of the newest event may stay the same."""
@@ -39,7 +39,7 @@ def far_record(events: Location) -> dict[str, Any]:
             "Storage": events.storage,
             "Folder": events.path,
             "Number": 0,
-            "SeenAt": time.time(),
+            "SeenAt": {this_host(): time.time()},
             "SubmittedBy": this_process(),
         }
     }
@@ -103,11 +103,15 @@ def bring_up_to_date(store: StateStore, record: Record) -> Record:
     if event and event.status.is_final:
         return _write(store, record, event.status, {**event.document, EVENTS: {**seen, "Number": event.number}})
     if event and event.number != seen["Number"]:
-        updated = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": now}}
+        updated = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": {this_host(): now}}}
+        return _write(store, record, JobStatus.RUNNING, updated)
+    if this_host() not in seen["SeenAt"]:
+        # Each machine goes by its own clock: by that of another one a driver could be dead, or live, for hours.
+        updated = {EVENTS: {**seen, "SeenAt": {**seen["SeenAt"], this_host(): now}}}
         return _write(store, record, JobStatus.RUNNING, updated)
     patience = _DEAD_SECONDS if event else _START_SECONDS
     # A clock that was set back shows no time that has passed: the driver gets more of it.
-    if now - seen["SeenAt"] <= patience:
+    if now - seen["SeenAt"][this_host()] <= patience:
         return record
     return _settle(store, record, was_seen=event is not None)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextvars
 import logging
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -25,6 +25,10 @@ def _forget(engine_id: str, notes: Mapping[str, str]) -> None:
     """Where nobody would come after this process, nothing need be kept."""
 
 
+def _forget_log(lines: Sequence[str]) -> None:
+    """Where nobody follows the call."""
+
+
 @dataclass(kw_only=True)
 class Handover:
     """What a call may hand over, and what an earlier process has handed over for it already."""
@@ -39,6 +43,8 @@ class Handover:
     token: str = ""
     """What an earlier process was about to ask the engine with, if it got so far and no further."""
     announce: Callable[[str, Mapping[str, str]], None] = _forget
+    keep_log: Callable[[Sequence[str]], None] = _forget_log
+    """Keeps what the call has said so far, for whoever follows it, and for when its process is gone."""
     is_cancelled: bool = False
     """Whether somebody asked for the end of it meanwhile: it is not followed, and its engine is asked to stop it."""
     is_taken: bool = False

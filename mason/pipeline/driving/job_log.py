@@ -33,6 +33,7 @@ class JobLog(logging.Handler):
         self._first: list[str] = []
         self._last: deque[str] = deque(maxlen=LAST_LINES)
         self._count = 0
+        self._lock = threading.Lock()  # of the lines: another thread may show them meanwhile
         self.warnings: list[str] = []
         """What the pipeline itself has warned of."""
         _ROOT.addHandler(self)
@@ -45,11 +46,12 @@ class JobLog(logging.Handler):
         """Keep a line."""
         word = f"{logging.getLevelName(level).lower()}: " if level > logging.INFO else ""
         line = f"{datetime.now(UTC).isoformat(timespec='milliseconds')} {word}{self._redactor(message)}"[:LONGEST_LINE]
-        self._count += 1
-        if len(self._first) < FIRST_LINES:
-            self._first.append(line)
-        else:
-            self._last.append(line)
+        with self._lock:
+            self._count += 1
+            if len(self._first) < FIRST_LINES:
+                self._first.append(line)
+            else:
+                self._last.append(line)
 
     def emit(self, record: logging.LogRecord) -> None:
         # Asked of the thread itself: a server tells logging not to look, and a record says of none then.
@@ -66,8 +68,9 @@ class JobLog(logging.Handler):
 
     def lines(self) -> list[str]:
         """Return the lines, the oldest first."""
-        left_out = self._count - len(self._first) - len(self._last)
-        return [*self._first, *([f"({left_out:,} lines are left out here)"] if left_out else []), *self._last]
+        with self._lock:
+            left_out = self._count - len(self._first) - len(self._last)
+            return [*self._first, *([f"({left_out:,} lines are left out here)"] if left_out else []), *self._last]
 
     def close(self) -> None:
         _ROOT.removeHandler(self)

@@ -6,12 +6,13 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from mason.pipeline.work.tasks import Starting, TaskEvent
 from mason.util.words import counted
 
+_WORDS = ("TasksDone", "Tasks", "RowsIn", "InputBytesDone", "InputBytes")
 _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
 
@@ -30,6 +31,25 @@ class JobProgress:
     """When the last task of those that are done was done."""
     starting: Starting | None = None
     """What is said of an engine that is not there yet."""
+
+    @classmethod
+    def of_record(cls, details: Mapping[str, Any]) -> JobProgress:
+        """Return how far a job is by its record, which is what another process knows of it."""
+        done, tasks, records, bytes_done, whole = (details.get(word, 0) for word in _WORDS)
+        known = cls(
+            done=done,
+            tasks=tasks,
+            records=records,
+            bytes_done=bytes_done,
+            bytes=whole,
+            seconds=0.0,
+            seconds_of_done=0.0,
+        )
+        left = details.get("SecondsLeft")
+        if left is None or not 0 < known.share < 1:
+            return known
+        seconds = left * known.share / (1 - known.share)  # at the pace by which so many are left
+        return replace(known, seconds=seconds, seconds_of_done=seconds)
 
     @property
     def share(self) -> float:
@@ -51,13 +71,7 @@ class JobProgress:
         return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
     def to_dict(self) -> dict[str, Any]:
-        return {
-            "TasksDone": self.done,
-            "Tasks": self.tasks,
-            "RowsIn": self.records,
-            "InputBytesDone": self.bytes_done,
-            "InputBytes": self.bytes,
-        }
+        return dict(zip(_WORDS, (self.done, self.tasks, self.records, self.bytes_done, self.bytes), strict=True))
 
 
 class Tally:
@@ -140,7 +154,7 @@ class Tally:
         return min(max(len(self._results), self._reported), len(self._sizes))
 
 
-_WORDS = {"rows": "RowsIn", "bytes": "InputBytes"}
+_TOTALS = {"rows": "RowsIn", "bytes": "InputBytes"}
 
 
 class JobTotals:
@@ -148,12 +162,12 @@ class JobTotals:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sums: Counter[str] = Counter(dict.fromkeys(_WORDS, 0))
+        self._sums: Counter[str] = Counter(dict.fromkeys(_TOTALS, 0))
 
     def add(self, details: Mapping[str, Any]) -> None:
         """Count a job that is done, by what its record says."""
         with self._lock:
-            self._sums.update({name: details[word] for name, word in _WORDS.items() if details.get(word)})
+            self._sums.update({name: details[word] for name, word in _TOTALS.items() if details.get(word)})
 
     def add_sums(self, sums: Mapping[str, int]) -> None:
         """Count what another process has counted for this one."""

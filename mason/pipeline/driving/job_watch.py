@@ -176,7 +176,7 @@ class JobWatch:
 
     def _end(self, status: JobStatus, details: Mapping[str, Any]) -> JobRecord:
         progress: JobProgress = self._tally.outcome()
-        ended = self._update(status, {**progress.to_dict(), **details, "EndedAt": _now()})
+        ended = self._update(status, {**progress.to_dict(), **details, "EndedAt": utc_now()})
         self._log.close()
         return ended
 
@@ -197,7 +197,7 @@ def describe_begun(job: Job) -> dict[str, Any]:
         "Inputs": _describe(job.inputs),
         "Outputs": _describe(job.outputs),
         **({WRITES: vars(job.output)} if job.output else {}),
-        "StartedAt": _now(),
+        "StartedAt": utc_now(),
     }
 
 
@@ -254,7 +254,7 @@ def reconcile_record(record: Record) -> JobRecord:
         return _job_record(record)  # somebody holds it: it runs
     status, found = _settle_outcome(record)
     try:
-        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": _now()}))
+        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
         return _job_record(current or record)
@@ -274,7 +274,7 @@ def _settle_outcome(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
 def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
     """Ask the process that runs a job to end it, and return what became of it, or how it is after some seconds."""
     with suppress(AlreadyExists):  # somebody else asked, too
-        store.add_record(RecordKind.CANCELLATION, job.id, "asked", {"AskedAt": _now()})
+        store.add_record(RecordKind.CANCELLATION, job.id, "asked", {"AskedAt": utc_now()})
     found = store.get_record(RecordKind.JOB, job.id)
     far = events_of(found.document) if found else None
     if far:
@@ -310,5 +310,6 @@ def _whole(seconds: float | None) -> int | None:
     return None if seconds is None else round(seconds)
 
 
-def _now() -> str:
+def utc_now() -> str:
+    """Return the moment, as records write it."""
     return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -22,7 +22,7 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 60480
 _WIDTH = re.compile(r"%(?:\d+\$)?[-#+ 0,(<]*(\d*)(?:\.(\d+))?")
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Size:
     """What constants say of a value. Without numbers, it may be any."""
 
@@ -31,6 +31,8 @@ class Size:
     low: float | None = None
     high: float | None = None
     text: str | None = None
+    widths: float = 0
+    """How many bytes it asks for where it is the text of a format, as `%9d` does."""
     is_known: bool = True
     """Whether the bytes are all that there may be; of a column they are the least."""
 
@@ -75,8 +77,13 @@ def constant_size(text: str) -> Size:
     except ValueError:
         number = math.nan
     low = None if math.isnan(number) else number
-    constant = text if len(text) <= _LONGEST_TEXT else None
-    return Size(bytes=len(text.encode("utf-8", "surrogatepass")), low=low, high=low, text=constant)
+    kept = text if len(text) <= _LONGEST_TEXT else None
+    size = len(text.encode("utf-8", "surrogatepass"))
+    return Size(size, low=low, high=low, text=kept, widths=_widths_of(text))
+
+
+def _widths_of(text: str) -> float:
+    return sum(max(float(wide or 0), float(digits or 0)) for wide, digits in _WIDTH.findall(text))
 
 
 def parameter_size(value: Any) -> Size:
@@ -87,24 +94,35 @@ def parameter_size(value: Any) -> Size:
 
 def either_size(sizes: Sizes) -> Size:
     """One of several values, nobody knows which."""
-    known = [each for each in sizes if each.low is not None and each.high is not None]
+    low, high = _ends_of(sizes)
     return Size(
-        bytes=max(each.bytes for each in sizes),
-        elements=max(each.elements for each in sizes),
-        low=min((each.low for each in known if each.low is not None), default=None),
-        high=max((each.high for each in known if each.high is not None), default=None),
+        max(each.bytes for each in sizes),
+        max(each.elements for each in sizes),
+        low,
+        high,
+        widths=max(each.widths for each in sizes),
         is_known=all(each.is_known for each in sizes),
     )
 
 
+def _ends_of(sizes: Sizes) -> tuple[float | None, float | None]:
+    lows = [each.low for each in sizes if each.low is not None and each.high is not None]
+    highs = [each.high for each in sizes if each.low is not None and each.high is not None]
+    return min(lows, default=None), max(highs, default=None)
+
+
 def _sum(sizes: Sizes) -> Size:
+    """A list, a map or a struct; its numbers are those of its elements, which may be taken out of it again."""
+    low, high = _ends_of(sizes)
     known = all(each.is_known for each in sizes)
-    return Size(bytes=sum(each.bytes for each in sizes), elements=len(sizes), is_known=known)
+    return Size(sum(each.bytes for each in sizes), len(sizes), low, high, is_known=known)
 
 
 def _size_of_concat(sizes: Sizes) -> Size:
-    whole = replace(_sum(sizes), elements=sum(each.elements for each in sizes))
     texts = [each.text for each in sizes if each.text is not None]
+    low, high = (None, None) if texts else _ends_of(sizes)
+    elements, widths = sum(each.elements for each in sizes), sum(each.widths for each in sizes)
+    whole = replace(_sum(sizes), elements=elements, low=low, high=high, widths=widths)
     if len(texts) == len(sizes) and sum(map(len, texts)) <= _LONGEST_TEXT:
         return replace(constant_size("".join(texts)), elements=whole.elements)
     return whole
@@ -113,7 +131,7 @@ def _size_of_concat(sizes: Sizes) -> Size:
 def _size_of_concat_ws(sizes: Sizes) -> Size:
     separator, *others = sizes
     elements = sum(each.elements for each in others)
-    return Size(bytes=sum(each.bytes for each in others) + elements * separator.bytes)
+    return Size(sum(each.bytes for each in others) + elements * separator.bytes)
 
 
 def _numbers(compute: Callable[..., float]) -> Callable[[Sizes], Size]:
@@ -122,31 +140,31 @@ def _numbers(compute: Callable[..., float]) -> Callable[[Sizes], Size]:
     def rule(sizes: Sizes) -> Size:
         ends = [(each.low, each.high) for each in sizes]
         if any(low is None or high is None for low, high in ends):
-            return Size(bytes=NUMBER)
+            return Size(NUMBER)
         one, other = ends[0], ends[1] if len(ends) > 1 else (0.0, 0.0)
         try:
             found = [float(compute(first, second)) for first in one for second in other]
         except (ArithmeticError, TypeError, ValueError):  # a complex number is none, too
-            return Size(bytes=NUMBER)
+            return Size(NUMBER)
         if any(map(math.isnan, found)):
-            return Size(bytes=NUMBER)
-        return Size(bytes=NUMBER, low=min(found), high=max(found))
+            return Size(NUMBER)
+        return Size(NUMBER, low=min(found), high=max(found))
 
     return rule
 
 
 def _length(sizes: Sizes) -> Size:
     value = sizes[0]
-    return Size(bytes=NUMBER, low=0, high=max(value.bytes, value.elements)) if value.is_known else Size(bytes=NUMBER)
+    return Size(NUMBER, low=0, high=max(value.bytes, value.elements)) if value.is_known else Size(NUMBER)
 
 
 def _size_of_pad(sizes: Sizes) -> Size:
-    return Size(bytes=sizes[1].count) if len(sizes) > 1 and sizes[1].high is not None else sizes[0]
+    return Size(sizes[1].count) if len(sizes) > 1 and sizes[1].high is not None else sizes[0]
 
 
 def _size_of_repeat(sizes: Sizes) -> Size:
     value, times = sizes[0], sizes[-1].count
-    return Size(bytes=max(value.bytes, 1) * times, elements=times, is_known=value.is_known)
+    return Size(max(value.bytes, 1) * times, times, is_known=value.is_known)
 
 
 def _series(sizes: Sizes) -> Size:
@@ -156,14 +174,16 @@ def _series(sizes: Sizes) -> Size:
     ends = [_moment(each) for each in (start, stop)]
     if ends[0] is not None and ends[1] is not None:
         span, wide = abs(ends[1] - ends[0]), step.high or _SECONDS["day"]
+        low = high = None
     elif None in (start.low, start.high, stop.low, stop.high):
-        return Size(bytes=_ELEMENT, is_known=False)
+        return Size(_ELEMENT, is_known=False)
     else:
         assert start.low is not None and start.high is not None and stop.low is not None and stop.high is not None
         span = max(abs(stop.high - start.low), abs(stop.low - start.high))
+        low, high = _ends_of([start, stop])
         wide = step.high if step.high is not None else 1
     count = span / abs(wide) + 1 if wide else 1
-    return Size(bytes=count * _ELEMENT, elements=count)
+    return Size(count * _ELEMENT, count, low, high)
 
 
 def _moment(size: Size) -> float | None:
@@ -180,23 +200,22 @@ def _interval(node: Any) -> Callable[[Sizes], Size]:
 
     def rule(sizes: Sizes) -> Size:
         number = sizes[0].high
-        return Size(bytes=NUMBER) if number is None else Size(bytes=NUMBER, low=number * seconds, high=number * seconds)
+        return Size(NUMBER) if number is None else Size(NUMBER, low=number * seconds, high=number * seconds)
 
     return rule
 
 
 def _size_of_replace(sizes: Sizes) -> Size:
-    value, replacement = sizes[0], sizes[2] if len(sizes) > 2 else Size(bytes=0)
-    return Size(bytes=value.bytes + (value.bytes + 1) * replacement.bytes if replacement.bytes > 1 else value.bytes)
+    value, replacement = sizes[0], sizes[2] if len(sizes) > 2 else Size(0)
+    return Size(value.bytes + (value.bytes + 1) * replacement.bytes if replacement.bytes > 1 else value.bytes)
 
 
 def _size_of_format(sizes: Sizes) -> Size:
-    widths = [max(int(wide or 0), int(digits or 0)) for wide, digits in _WIDTH.findall(sizes[0].text or "")]
-    return Size(bytes=sum(widths) + sum(each.bytes for each in sizes))
+    return Size(sizes[0].widths + sum(each.bytes for each in sizes))
 
 
 def _with_decimals(sizes: Sizes) -> Size:
-    return Size(bytes=NUMBER + sum(each.count for each in sizes[1:]) + sum(each.bytes for each in sizes))
+    return Size(NUMBER + sum(each.count for each in sizes[1:]) + sum(each.bytes for each in sizes))
 
 
 def _size_of_insert(sizes: Sizes) -> Size:
@@ -205,34 +224,45 @@ def _size_of_insert(sizes: Sizes) -> Size:
 
 
 def _times(factor: int) -> Callable[[Sizes], Size]:
-    return lambda sizes: Size(bytes=sizes[0].bytes * factor, elements=sizes[0].elements, is_known=sizes[0].is_known)
+    return lambda sizes: Size(sizes[0].bytes * factor, sizes[0].elements, is_known=sizes[0].is_known)
 
 
 def _split(sizes: Sizes) -> Size:
     value = sizes[0]
-    return Size(bytes=value.bytes * _SPLIT, elements=value.bytes) if value.is_known else value
+    return Size(value.bytes * _SPLIT, value.bytes) if value.is_known else value
 
 
 def _array_joined(sizes: Sizes) -> Size:
-    value, between = sizes[0], sizes[1] if len(sizes) > 1 else Size(bytes=0)
-    return Size(bytes=value.bytes + value.elements * between.bytes)
+    value, between = sizes[0], sizes[1] if len(sizes) > 1 else Size(0)
+    return Size(value.bytes + value.elements * between.bytes)
+
+
+def _size_of_sketch(sizes: Sizes) -> Size:
+    """`count_min_sketch` has 2 / eps counters in a row, and a row for each halving of what confidence leaves."""
+    eps, confidence = (each.low for each in sizes[1:3]) if len(sizes) > 2 else (None, None)
+    doubt = 1 - confidence if confidence is not None else 1
+    rows = math.ceil(-math.log2(doubt)) if 0 < doubt < 1 else 1
+    return Size(_ELEMENT * 2 / eps * rows if eps is not None and eps > 0 else NUMBER)
 
 
 Apply = Callable[..., Size]
 
 
+def _element_of(values: Size) -> Size:
+    return Size(values.bytes / max(values.elements, 1), low=values.low, high=values.high, is_known=False)
+
+
 def _size_of_transform(sizes: Sizes, apply: Apply, limit: int) -> Size:
     values = sizes[0]
-    inside = Size(bytes=values.bytes / max(values.elements, 1), is_known=False)
-    one = apply(inside, Size(bytes=NUMBER, low=0, high=values.elements))
-    return Size(bytes=values.elements * one.bytes, elements=values.elements, is_known=values.is_known)
+    one = apply(_element_of(values), Size(NUMBER, low=0, high=values.elements))
+    return Size(values.elements * one.bytes, values.elements, is_known=values.is_known)
 
 
 def _size_of_aggregate(sizes: Sizes, apply: Apply, limit: int) -> Size:
     """What a fold may become: it is done as often as there are elements, until it grows no more."""
     values, found = sizes[0], sizes[1]
     for _ in range(int(min(values.elements, _MOST_ROUNDS))):
-        grown = apply(found, Size(bytes=values.bytes / max(values.elements, 1), is_known=False))
+        grown = apply(found, _element_of(values))
         if grown.bytes <= found.bytes or grown.bytes > limit:
             return grown
         found = grown
@@ -260,16 +290,21 @@ _SPARK_NAMES = {
 }
 
 
+def _size_of_reverse(sizes: Sizes) -> Size:
+    value = sizes[0]
+    return replace(value, low=None, high=None, text=None) if value.text is not None else value
+
+
 def _small(sizes: Sizes) -> Size:
-    return Size(bytes=NUMBER)
+    return Size(NUMBER)
 
 
 _same_number = _numbers(lambda one, _: one)
 _RULES: Mapping[str, Callable[[Sizes], Size]] = {
     "repeat": _size_of_repeat,
     "array_repeat": _size_of_repeat,
-    "space": lambda sizes: Size(bytes=sizes[0].count),
-    "randstr": lambda sizes: Size(bytes=sizes[0].count),
+    "space": lambda sizes: Size(sizes[0].count),
+    "randstr": lambda sizes: Size(sizes[0].count),
     "pad": _size_of_pad,
     "rpad": _size_of_pad,
     "lpad": _size_of_pad,
@@ -284,7 +319,8 @@ _RULES: Mapping[str, Callable[[Sizes], Size]] = {
     "printf": _size_of_format,
     "format_number": _with_decimals,
     "array_insert": _size_of_insert,
-    "split": _split,
+    **dict.fromkeys(("split", "regexp_extract_all", "sentences", "str_to_map", "json_object_keys"), _split),
+    "count_min_sketch": _size_of_sketch,
     "hex": _times(2),
     "base64": _times(2),
     "encode": _times(4),
@@ -311,17 +347,34 @@ _RULES: Mapping[str, Callable[[Sizes], Size]] = {
     "abs": _numbers(lambda one, _: abs(one)),
     **dict.fromkeys(("neg", "negative"), _numbers(lambda one, _: -one)),
     **dict.fromkeys(("ceil", "ceiling", "floor", "round", "bround", "rint", "positive"), _same_number),
+    "reverse": _size_of_reverse,
     **dict.fromkeys(("greatest", "least", "coalesce", "nvl", "ifnull", "nvl2", "if", "case"), either_size),
 }
 
 
 def rule_of(node: Any) -> Callable[[Sizes], Size]:
-    """Return how the size of a node follows from its parts; unless one says otherwise, it is one of them."""
+    """Return how the size of a node follows from its parts; by default it is one of them.
+
+    The number that a function makes of others is not known by default: `reverse('0000000002')` is large.
+    """
+    name = function_name(node)
     if isinstance(node, exp.Interval):
         return _interval(node)
-    if isinstance(node, exp.Paren | exp.Alias | exp.Cast | exp.Kwarg) or function_name(node) in _CASTS:
+    if isinstance(node, exp.Paren | exp.Alias | exp.Cast | exp.Kwarg) or name in _CASTS:
         return lambda sizes: sizes[0]
-    return _RULES.get(function_name(node), either_size)
+    if name in _RULES or name in _KEEP_NUMBERS or not isinstance(node, exp.Func):
+        return _RULES.get(name, either_size)
+    return lambda sizes: replace(either_size(sizes), low=None, high=None)
 
+
+_KEEP_NUMBERS = {
+    *("any", "any_value", "array_agg", "array_compact", "array_distinct", "array_except", "array_intersect"),
+    *("array_max", "array_min", "array_remove", "array_sort", "collect_list", "collect_set", "element_at", "explode"),
+    *("explode_outer", "filter", "first", "first_value", "flatten", "get", "inline", "inline_outer", "lag", "last"),
+    *("last_value", "lead", "map_entries", "map_filter", "map_from_entries", "map_keys", "map_values", "max", "max_by"),
+    *("min", "min_by", "mode", "nanvl", "nth_value", "posexplode", "posexplode_outer", "shuffle", "slice"),
+    *("sort_array", "stack", "try_element_at"),
+}
+"""Functions that return one of the numbers that they are given, or all of them."""
 
 _CASTS = ("int", "bigint", "smallint", "tinyint", "float", "double", "decimal", "string", "binary", "date", "timestamp")

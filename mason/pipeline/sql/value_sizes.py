@@ -9,12 +9,13 @@ data know.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 from sqlglot import exp
 
+from mason.pipeline.sql.prepared_counts import Prepared, count_prepared
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.statement import Statement, too_deep
 from mason.pipeline.sql.value_rules import (
@@ -36,6 +37,14 @@ from mason.pipeline.sql.value_rules import (
 # arrays end at two gigabytes), the local one by taking the memory of the machine first.
 LARGEST_VALUE = 2**30
 
+_DEEPEST = 100
+"""How often Spark lets a recursive WITH see itself."""
+_MOST_VISITS = 200_000
+"""How many parts are looked at once more, where a function or WITH does something again and again."""
+_LARGEST_INT = 2**31 - 1
+_COUNTS = {"repeat": 1, "array_repeat": 1, "lpad": 1, "rpad": 1, "pad": 1, "space": 0, "randstr": 0, "array_insert": 1}
+"""Functions that make a value as large as a number says, and the place of that number."""
+
 
 def check_value_sizes(statement: Statement, limit: int | None, parameters: Mapping[str, Any] | None = None) -> None:
     """Check that no value is made larger than a limit by constants; None is `LARGEST_VALUE`.
@@ -56,6 +65,7 @@ class _Sizes:
         self._statement = statement
         self._limit = limit
         self._parameters = parameters
+        self._visits = _MOST_VISITS + 3 * sum(1 for _ in statement.tree.walk())
 
     def of_query(self, query: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
         """Return the columns of a query. `named` are those of WITH, `outer` what a subquery sees around it."""
@@ -72,9 +82,22 @@ class _Sizes:
     def _with_named(self, query: Any, named: Mapping[str, Columns], outer: Columns) -> Mapping[str, Columns]:
         with_ = query.args.get("with_") or query.args.get("with")
         for each in with_.expressions if with_ is not None else ():
-            found = self.of_query(each.this, named, outer)
-            named = {**named, each.alias.casefold(): _rename_columns(found, each.args.get("alias"))}
+            name, alias = each.alias.casefold(), each.args.get("alias")
+            found = _rename_columns(self.of_query(each.this, named, outer), alias)
+            if with_.args.get("recursive") and _reads(each.this, name):
+                found = self._of_recursion(each.this, name, alias, {**named, name: found}, outer)
+            named = {**named, name: found}
         return named
+
+    def _of_recursion(self, query: Any, name: str, alias: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
+        """Return the columns of a query that sees itself, as often as Spark lets it, or until they grow no more."""
+        found = named[name]
+        for _ in range(_DEEPEST):
+            grown = _rename_columns(self.of_query(query, {**named, name: found}, outer), alias)
+            if grown == found:
+                break
+            found = grown
+        return found
 
     def _unite_columns(self, union: Any, named: Mapping[str, Columns], outer: Columns) -> Columns:
         parts = []
@@ -109,7 +132,9 @@ class _Sizes:
             size = self._of_expression(each, named, known)
             if each.is_star:
                 columns.update(sources)
-            columns[each.alias_or_name.casefold()] = size
+            name = each.alias_or_name.casefold()
+            # By its place where it has no name, or that of another: WITH may name it by that.
+            columns[name if name and name not in columns else f"{name} {len(columns)}"] = size
             if isinstance(each, exp.Alias):  # what comes later in the list may use it
                 known[each.alias.casefold()] = size
         done = ("expressions", "from", "from_", "laterals", "with", "with_", "joins")
@@ -132,7 +157,7 @@ class _Sizes:
             return _rename_columns(found, alias)
         made = self._of_expression(source, named, known)  # rows that a function makes of its elements
         names = alias.columns if isinstance(alias, exp.TableAlias) else ()
-        return {each.name.casefold(): replace(made, low=None, high=None, text=None) for each in names}
+        return {each.name.casefold(): replace(made, text=None) for each in names}
 
     def _of_expression(self, expression: Any, named: Mapping[str, Columns], known: Columns) -> Size:
         """Return the size of an expression, its parts before itself: no tree is too deep for that."""
@@ -140,6 +165,9 @@ class _Sizes:
             return next(iter(self.of_query(expression, named, known).values()), UNKNOWN)
         found: dict[int, Size] = {}
         nodes = list(expression.walk(bfs=True, prune=lambda node: isinstance(node, exp.Query | exp.Lambda)))
+        self._visits -= len(nodes)
+        if self._visits < 0:
+            raise too_deep()
         for node in reversed(nodes):
             if isinstance(node, exp.Query):
                 size = self._of_expression(node, named, known)
@@ -175,20 +203,57 @@ class _Sizes:
         for body in bodies:
             self._of_expression(body.this, named, known)
         if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
-            return Size(bytes=NUMBER)
-        return rule_of(node)(sizes) if sizes else UNKNOWN
+            return Size(NUMBER)
+        prepared = count_prepared(node, sizes)
+        if prepared and prepared.count > prepared.most:
+            raise self._too_many(node, prepared)
+        return rule_of(node)(_with_count(node, parts, sizes)) if sizes else UNKNOWN
+
+    def _too_many(self, node: Any, prepared: Prepared) -> BadQuery:
+        word = "group" if isinstance(node, exp.Group) else name_in_statement(node)
+        start = max(self._statement.text.casefold().find(word), 0)
+        told = "GROUP BY" if isinstance(node, exp.Group) else f"{word}(…)"
+        count = f"{prepared.count:,.0f}" if prepared.count < 1e18 else "very many"
+        return self._statement.problem(
+            start, f"{told} asks for {count} {prepared.parts}, and {prepared.most:,} are the most."
+        )
 
     def _too_large(self, node: Any, size: Size) -> BadQuery:
         word = name_in_statement(node)
         start = max(self._statement.text.casefold().find(word), 0)
-        subject = "|| " if word == "||" else f"{word}(…) "
+        told = "|| " if word == "||" else f"{word}(…) "
         most = f"{size.bytes:,.0f} bytes" if size.bytes < 1e18 else "very many bytes"
         raised = ", or have result_bytes of the server raised" if self._limit < LARGEST_VALUE else ""
         return self._statement.problem(
             start,
-            f"{subject}can make a value of {most}, and here a value has at most {self._limit:,}.",
+            f"{told}can make a value of {most}, and here a value has at most {self._limit:,}.",
             f"Make it smaller{raised}.",
         )
+
+
+def _with_count(node: Any, parts: Sequence[Any], sizes: Sequence[Size]) -> Sequence[Size]:
+    """The sizes of arguments, of which one may say how large the value becomes.
+
+    Such a number that is the same for every row, and that no rule here computes, may be any.
+    """
+    place = _COUNTS.get(function_name(node))
+    if place is None or place >= len(parts) or sizes[place].high is not None or not _is_constant(parts[place]):
+        return sizes
+    return [*sizes[:place], Size(NUMBER, low=0, high=_LARGEST_INT), *sizes[place + 1 :]]
+
+
+def _is_constant(node: Any) -> bool:
+    of_rows = (exp.Column, exp.Identifier, exp.Placeholder, exp.Query, exp.Null, exp.AggFunc, exp.Window)
+    calls = {each.name.casefold() for each in node.find_all(exp.Anonymous)}
+    return node.find(*of_rows) is None and not calls & _OF_MANY_ROWS
+
+
+_OF_MANY_ROWS = {"count", "row_number", "rank", "dense_rank", "rand", "random", "ntile", "monotonically_increasing_id"}
+"""Functions that say a number of rows though no column is named."""
+
+
+def _reads(query: Any, name: str) -> bool:
+    return any(each.name.casefold() == name and not each.db for each in query.find_all(exp.Table))
 
 
 def _rename_columns(columns: Columns, alias: Any) -> Columns:

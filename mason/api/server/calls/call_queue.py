@@ -244,7 +244,14 @@ class CallQueue:
         running = RunningRecord(self._store, record)
         earlier, notes = record.document.get(ENGINE_JOB, ""), record.document.get(ENGINE_NOTES, {})
         token = "" if earlier else record.document.get(ENGINE_TOKEN, "")
-        handover = Handover(earlier=earlier, notes=notes, keep=running.keep, token=token, announce=running.announce)
+        handover = Handover(
+            earlier=earlier,
+            notes=notes,
+            keep=running.keep,
+            token=token,
+            announce=running.announce,
+            keep_log=running.keep_log,
+        )
         is_cancelled = self._is_cancelled(call.id, call.caller)
         handover.is_cancelled = is_cancelled and bool(earlier)  # what an engine has must be ended there
         if is_cancelled and not earlier and not token:  # with a token, it is found first, and interrupted

@@ -6,7 +6,7 @@ import logging
 import threading
 import uuid
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -84,6 +84,11 @@ class RunningRecord:
     def announce(self, token: str, notes: Mapping[str, str]) -> None:
         """Write down with which token an engine is about to be asked."""
         self._note({ENGINE_TOKEN: token, ENGINE_NOTES: dict(notes)})
+
+    def keep_log(self, lines: Sequence[str]) -> None:
+        """Write down what the call has said so far; at its end all of it is."""
+        with suppress(Conflict, StateFailed):
+            self.now = self._store.update_record(self.now, JobStatus.RUNNING, {**self.now.document, "Log": list(lines)})
 
     def _note(self, change: Mapping[str, Any]) -> None:
         try:

@@ -10,12 +10,13 @@ from mason.errors import UnreadableFile
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.headers import Header, judge_header
 from mason.pipeline.formats.delimited.options import CsvOptions
+from mason.pipeline.formats.delimited.other_headers import describe_other_headers
 from mason.pipeline.formats.delimited.reader import RecordReader
 from mason.pipeline.formats.delimited.reading import CsvReading, text_without_footer
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY, in_quotes
 from mason.pipeline.formats.delimited.shape import find_shape, mend_row
 from mason.pipeline.formats.delimited.sniff import Asked, Sniffed, sniff
-from mason.pipeline.formats.delimited.totals import describe_second_header, describe_total
+from mason.pipeline.formats.delimited.totals import describe_total
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.formats.sampling import Budget
@@ -70,7 +71,8 @@ def read_csv(
     header = bool(options.read_headers) if guess is Header.GIVEN else guess.is_there
     if header and not sniffed.skip_rows:
         headers[line] = KnownHeader(sniffed.dialect, rows[0], guess)
-    warnings += describe_second_header(rows) if header else []
+    if header or guess is not Header.GIVEN:
+        warnings += describe_other_headers(rows, reader.numbers, options.nulls, header=header)
     shape = find_shape(rows, header=header, first_quoted=reader.first_quoted)
     warnings += shape.notes
     names = unique_names(shape.names, warnings)
@@ -157,9 +159,12 @@ def _with_header(
     repeated = _as_repeated(header)
     if not any(each in rows[1:] for each in repeated):
         return reading
-    if len(names) == 1 and classify([row[0] for row in rows if row not in repeated]) in (TEXT, NOTHING):
-        return reading
     again = numbers[next(n for n, row in enumerate(rows[1:]) if row in repeated)]
+    if len(names) == 1 and classify([row[0] for row in rows if row not in repeated]) in (TEXT, NOTHING):
+        warnings.append(
+            f"its header stands again as record {again:,}: of one column of text it may be a value, and is read"
+        )
+        return reading
     warnings.append(f"its header stands again as record {again:,}: such records are set aside")
     return replace(reading, repeats=True)
 

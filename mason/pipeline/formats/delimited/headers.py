@@ -74,7 +74,8 @@ def _judge_repeated(first: Sequence[str], below: Sequence[Sequence[str]], others
     if guess is Header.SURE:
         return guess
     if len(first) == 1 or not guess.is_there:
-        return _judge(first, below)
+        alone = _judge(first, below)
+        return Header.NONE_DOUBTFUL if guess is Header.LIKELY and not alone.is_there else alone
     are_distinct = len(set(map(tuple, others))) == len(others)
     return guess if are_distinct or guess is Header.LIKELY else Header.NONE_DOUBTFUL
 
@@ -82,7 +83,7 @@ def _judge_repeated(first: Sequence[str], below: Sequence[Sequence[str]], others
 def _judge(first: Sequence[str], below: Sequence[Sequence[str]]) -> Header:
     columns = list(map(list, zip(*_alike(below, len(first)), strict=True)))[: len(first)]
     columns += [[]] * (len(first) - len(columns))
-    cells = [(cell, column) for cell, column in zip(first, columns, strict=True) if _says_something(cell)]
+    cells = [(cell, column) for cell, column in zip(first, columns, strict=True) if says_something(cell)]
     if _names_rows(first, columns):
         return Header.SURE
     if not any(map(_LETTER.search, first)) or not _may_be_names(cells):
@@ -154,10 +155,6 @@ def _judge_text(cells: Sequence[tuple[str, Sequence[str]]]) -> Header:
     return Header.LIKELY if are_names else Header.DOUBTFUL
 
 
-def _says_something(cell: str) -> bool:
-    return bool(cell) and cell != QUOTED_EMPTY and cell.strip().lower() not in _NO_VALUE
-
-
 def _names_rows(first: Sequence[str], columns: Sequence[Sequence[str]]) -> bool:
     """Say whether the first column has no name, and tells rows apart: `"","2-9","10-19"` of R, `,0,1,2` of pandas."""
     names, labels = first[1:], columns[0] if columns else []
@@ -200,6 +197,11 @@ def may_be_name(cell: str) -> bool:
     return _is_name(cell.strip())
 
 
+def says_something(cell: str) -> bool:
+    """Say whether a cell is neither empty nor a word for null."""
+    return bool(cell) and cell != QUOTED_EMPTY and cell.strip().lower() not in _NO_VALUE
+
+
 def column_names(first: Sequence[str], *, header: bool) -> list[str]:
     """Return the names of the columns: the header's, and `col_0`, `col_1` … where there is none."""
     if not header:
@@ -232,7 +234,7 @@ def _occurs_again(cell: str, column: Sequence[str]) -> bool:
 
 
 def _is_name(cell: str) -> bool:
-    return not _is_of_digits(cell) and not is_number(cell) and classify([cell]) is TEXT
+    return not _is_of_digits(cell) and not is_number(cell) and classify([cell]) is TEXT and "://" not in cell
 
 
 def _is_of_digits(cell: str) -> bool:
@@ -253,7 +255,7 @@ def _is_amount(cell: str) -> bool:
 
 def _are_nearly_numbers(column: Sequence[str]) -> bool:
     """Say whether all of the first values, or all but one, have digits and no letters."""
-    values = list(islice(filter(_says_something, column), _FEW))
+    values = list(islice(filter(says_something, column), _FEW))
     others = len(list(islice((value for value in values if not _is_of_digits(value)), 2)))
     return (bool(values) and not others) or (len(values) > 2 and others < 2)
 

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 
 _LINES = 200
 _LEAST_LINES = 3
 _READ = "@#&*%$!"
 """Taken for delimiters where they cut a header into three names or more; others are but told."""
 _TOLD = _READ + "/-+=_.\\"
+_LIKELY = ";\t|^~"
+_TWO = 2
 _AROUND = "~^|#@*! "
 _RULE = re.compile(r"[-=_]{2,}")
 _WORDS_APART = re.compile(r"\S {2,}\S")
+_PAGE = re.compile(r"\s*<(?:!doctype|html|\?xml)\b", re.IGNORECASE)
+_LINE_ENDS = "\x1e\x0b\x0c\x85\u2028\u2029"
 _QUOTED = re.compile(r'"(?:[^"]|"")*+"')
 
 
@@ -37,13 +41,28 @@ def find_unusual_delimiter(text: str, found: str, *, final: bool) -> str:
 def doubt_one_column(text: str, *, final: bool) -> list[str]:
     """What is said of lines that are read as one column, and seem to have more."""
     lines = _lines(text, final=final)
-    found = next((each for each in _TOLD if _cuts(lines, each)), "")
+    others = (each for each in dict.fromkeys(lines[0] if lines else "") if not (each.isascii() or each.isalnum()))
+    found = next((each for each in chain(_TOLD, others) if not each.isspace() and _cuts(lines, each)), "")
     if found:
         return [f'each of its lines has as many "{found}" as the first; delimiter:"{found}" reads them as columns']
+    if cut := _cuts_first(lines):
+        shown = {"\t": "tab"}.get(cut, cut)
+        return [f'its first line has {lines[0].count(cut)} "{shown}", others have not; delimiter:"{shown}" cuts it']
     if widths := _find_widths(lines):
         counts_text = ",".join(map(str, widths))
         return [f'its lines seem to have fields of fixed width; widths:"{counts_text}" reads them as columns']
     return []
+
+
+def doubt_lines(text: str) -> list[str]:
+    """What is said of a text that is no table, or whose records end with something else than lines do."""
+    if _PAGE.match(text):
+        return ["it begins as a page of the web or XML does, and its lines are read as records"]
+    if 0 <= text.find("\n") < len(text) - 1:
+        return []
+    ends = next((each for each in _LINE_ENDS if text.count(each) > 1), "")
+    code = f"U+{ord(ends):04X}" if ends else ""
+    return [f"all of it is one line, in which {code} stands as if it ended lines; mend the file if so"] if ends else []
 
 
 def find_rule(text: str, delimiter: str) -> str:
@@ -58,7 +77,8 @@ def find_rule(text: str, delimiter: str) -> str:
 
 def _lines(text: str, *, final: bool) -> Sequence[str]:
     lines = [line for line in text.split("\n", _LINES)[:_LINES] if line]
-    return lines if final or len(lines) < 2 else lines[:-1]  # the last may be cut off
+    is_whole = final or text.endswith("\n") or len(lines) < 2
+    return lines if is_whole else lines[:-1]  # the last may be cut off
 
 
 def _cuts(lines: Sequence[str], delimiter: str) -> bool:
@@ -69,6 +89,16 @@ def _cuts(lines: Sequence[str], delimiter: str) -> bool:
     if len(set(names)) < len(names) or not all(_is_word(name) for name in names):
         return False
     return all(line.count(delimiter) == len(names) - 1 for line in lines)
+
+
+def _cuts_first(lines: Sequence[str]) -> str:
+    """A usual delimiter, or a rare one, that cuts the first line into three names or more."""
+    first = lines[0] if lines else ""
+    for each in _LIKELY:
+        names = [name.strip(" \"'") for name in first.split(each)]
+        if len(names) > _TWO and len(set(names)) == len(names) and all(map(_is_word, filter(None, names))):
+            return each
+    return ""
 
 
 def _is_word(name: str) -> bool:

@@ -10,6 +10,7 @@ from typing import Any
 from mason.pipeline.formats.delimited.dialect import Ragged
 from mason.pipeline.formats.delimited.headers import column_names
 from mason.pipeline.formats.delimited.reading import CsvReading
+from mason.pipeline.formats.delimited.records import QUOTED_EMPTY
 
 _NEARLY_ALL = 0.95
 _MANY = 20
@@ -57,6 +58,10 @@ def find_shape(rows: Sequence[Sequence[str]], *, header: bool, first_quoted: boo
         return Shape(["col_0", *names], notes=[_NAMES_ROWS]) if names_rows else Shape(names)
     if width == len(names) + 1 and great_majority([len(row) == width and not row[-1] for row in below]):
         return Shape(names, surplus=True, notes=["its records end with a delimiter that its header does not have"])
+    if width == len(names) + 1 and great_majority([row[-1] == QUOTED_EMPTY for row in below]) is True:
+        last = f"col_{len(names)}"
+        told = f"its records have one field more than its header: the last one, empty text in quotes, is called {last}"
+        return Shape([*names, last], notes=[told])
     if not are_alike and (width == 1 or (len(below) < _MANY and len(names) in widths)):
         return Shape(names)  # lines of words say nothing of fields, and one of few records is as the header says
     if width == len(names) + 1 and len(below) > 1:

@@ -11,7 +11,12 @@ from itertools import islice
 
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.headers import is_number
-from mason.pipeline.formats.delimited.rare_delimiters import doubt_one_column, find_rule, find_unusual_delimiter
+from mason.pipeline.formats.delimited.rare_delimiters import (
+    doubt_lines,
+    doubt_one_column,
+    find_rule,
+    find_unusual_delimiter,
+)
 from mason.pipeline.formats.delimited.shape import great_majority
 from mason.pipeline.formats.delimited.titles import COMMENTS, MOST_SKIPPED, find_titles, steady_from, usual_width
 from mason.pipeline.formats.delimited.tokens import ExactRecord, split_exactly
@@ -25,7 +30,11 @@ _NAMES = {"\t": "a tab", " ": "a space"}
 _LINES = 200
 _QUOTED = re.compile(r'(?<![^\n,\t|;\x01\x1f^~:])"(?:[^"]+|"")*+(?:"|\Z)')
 _IN_SPACES = re.compile(r'(?<![^\n ])"(?:[^"\n]|"")*+"(?![^\n ])')
-_TIME = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}")
+_COLONS = re.compile(r"[0-9]{2}(?::[0-9]{2}){1,2}|://")
+"""Colons that stand in times and addresses, and cut nothing."""
+_QUOTE_INSIDE = re.compile(r"'(?:[^'\\]|''|\\.)*(?:''|\\')(?:[^'\\]|''|\\.)*'").fullmatch
+_CLEAR = "^~\x01\x1f"
+"""Rare delimiters that stand in hardly any text."""
 _DECIMAL_COMMA = re.compile(r"(?<=[0-9]),(?=[0-9])")
 _EXCEL = re.compile(r"sep=([^\n]{1,2}?) *\n", re.IGNORECASE)
 _MOMENT = re.compile(r"(?<=[0-9]) (?=[0-9]{1,2}:[0-9]{2})")
@@ -84,6 +93,7 @@ def sniff(text: str, asked: Asked, *, final: bool) -> Sniffed:
     if rule := find_rule(bare, plain.delimiter) if not (asked.comment or asked.widths) else "":
         plain = replace(plain, comment=rule)
         doubts.append(f'the line below its header, "{rule[:_SHOWN]}", underlines it and is not a record')
+    doubts += doubt_lines(text)
     if _is_even(text, plain):
         return Sniffed(plain, notes=doubts)
     dialect, notes = _settle_dialect(text, plain, asked, final=final)
@@ -103,7 +113,8 @@ def detect_delimiter(text: str) -> str:
     """
     lines = _first_lines(_QUOTED.sub("", text) if '"' in text else text)
     return (
-        _most_even(lines, _USUAL)
+        _beside_decimal_commas(lines)
+        or _most_even(lines, _USUAL)
         or _most_even_of_rare(lines)
         or (" " if '"' in text and _is_cut_by_spaces(text) else "")
         or _behind_titles(lines)
@@ -137,20 +148,26 @@ def _doubt_delimiter(text: str, asked: Asked, delimiter: str, *, final: bool) ->
     return [f"the delimiter that was given, {given}, does not stand in its first lines; {other} does"]
 
 
+def _beside_decimal_commas(lines: Sequence[str]) -> str:
+    """What stands as often in all lines, where all commas but few stand in numbers: `1,5;2,5`, `1,5~2,5`."""
+    found = next((each for each in ";\t|" + _CLEAR if _evenness(lines, each) >= (1.0, 1)), "")
+    if not found or "," not in lines[0]:
+        return ""
+    return "" if _evenness([_DECIMAL_COMMA.sub("", line) for line in lines], ",") > (0.5, 0) else found
+
+
 def _most_even(lines: Sequence[str], candidates: str) -> str:
     scores = {each: _evenness(lines, each) for each in candidates}
-    if scores.get(";", (0.0, 0)) >= (1.0, 1):  # 1,5;2,5
-        scores[","] = _evenness([_DECIMAL_COMMA.sub("", line) for line in lines], ",")
     best = max(candidates, key=lambda each: scores[each])
     return best if scores[best] > (0.5, 0) else ""
 
 
 def _most_even_of_rare(lines: Sequence[str]) -> str:
     """A rare delimiter, unless a usual one cuts the lines behind the first into more columns: that one is a title."""
-    without_times = [_TIME.sub("", line) for line in lines]
-    rare = _most_even(without_times, _RARE)
+    without_colons = [_COLONS.sub("", line) for line in lines]
+    rare = _most_even(without_colons, _RARE)
     usual = _usual_behind_titles(lines) if rare else ""
-    if usual and _evenness(lines[-1:], usual)[1] > _evenness(without_times, rare)[1]:
+    if usual and _evenness(lines[-1:], usual)[1] > _evenness(without_colons, rare)[1]:
         return usual
     return rare
 
@@ -168,21 +185,21 @@ def _behind_titles(lines: Sequence[str]) -> str:
 
     Unusual ones cut at least three columns: a word and its value stand on both sides of a colon, too.
     """
-    if usual := _usual_behind_titles(lines):
+    if usual := _usual_behind_titles(lines, _USUAL + _CLEAR):
         return usual
     starts = range(1, min(MOST_SKIPPED, len(lines) - 1))
-    without_times = [_TIME.sub("", line) for line in lines]
+    without_colons = [_COLONS.sub("", line) for line in lines]
     for number in starts:
         for unusual in _UNUSUAL:
-            share, count = _evenness(without_times[number:], unusual)
+            share, count = _evenness(without_colons[number:], unusual)
             if count > 1 and share > 0.9:
                 return unusual
     return ""
 
 
-def _usual_behind_titles(lines: Sequence[str]) -> str:
+def _usual_behind_titles(lines: Sequence[str], usual: str = _USUAL) -> str:
     for number in range(1, min(MOST_SKIPPED, len(lines) - 1)):
-        for delimiter in _USUAL:
+        for delimiter in usual:
             share, count = _evenness(lines[number:], delimiter)
             if (count > 1 and share > 0.9) or (count == share == 1 and number * 2 <= len(lines)):
                 return delimiter
@@ -233,6 +250,8 @@ def _is_even(text: str, dialect: Dialect) -> bool:
     signs = (dialect.delimiter * 2, f"{dialect.delimiter} ", "'")
     if not dialect.is_simple or dialect.quote in text or any(sign in first for sign in signs):
         return False
+    if "''" in text or "\\'" in text:
+        return False  # quotes inside such quotes
     if first.startswith(COMMENTS) or first.endswith(dialect.delimiter):
         return False  # a comment, or a title that was filled up
     lines = text.split("\n", _LINES)[:_LINES]
@@ -254,12 +273,23 @@ def _table(text: str, dialect: Dialect, *, final: bool) -> list[ExactRecord]:
 
 
 def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
-    """The dialect by which the most records are whole and alike, the plainest first."""
+    """The dialect by which the most records are whole and alike, the plainest first, and what is said of it.
+
+    Two things may be unusual about a text: `A|| 'b'` has a doubled delimiter, or spaces behind it, and other quotes.
+    """
+    first, reasons = _best_dialect(text, plain, asked, final=final)
+    if not reasons or not first.quote or first.escape:
+        return first, reasons
+    second, also = _best_dialect(text, first, asked, final=final)
+    return (second, reasons + also) if also and second.quote else (first, reasons)
+
+
+def _best_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
     best, reason = plain, ""
     fewest = _faults(text, plain, final=final)
     for dialect, note in _others(text, plain, asked, final=final):
         is_needed = _is_needed(text, dialect, plain, final=final)
-        if not fewest and not is_needed:
+        if dialect == plain or not (fewest or is_needed):
             continue
         faults = _faults(text, dialect, final=final)
         if faults < fewest or (is_needed and faults == fewest):
@@ -274,7 +304,7 @@ def _others(text: str, plain: Dialect, asked: Asked, *, final: bool) -> Iterator
     if not asked.delimiter and delimiter * 2 in first:
         doubled = replace(plain, delimiter=delimiter * 2)
         yield doubled, f'its delimiter is "{delimiter * 2}"'
-    if delimiter + " " in text and not delimiter.isspace():
+    if delimiter + " " in text and delimiter != " ":
         yield replace(plain, pads=True), "spaces behind its delimiters are no part of the values"
     if asked.escape is None and f"\\{plain.quote or chr(0)}" in text:
         yield replace(plain, escape="\\"), "a backslash stands before quotes that are text"
@@ -282,6 +312,9 @@ def _others(text: str, plain: Dialect, asked: Asked, *, final: bool) -> Iterator
         yield replace(plain, escape="\\"), "a backslash stands before delimiters that are text"
     if asked.quote is None and "'" in text:
         yield replace(plain, quote="'"), "its quotes are ' rather than \""
+        if asked.escape is None and "\\'" in text:
+            told = "its quotes are ' rather than \", and a backslash stands before those that are text"
+            yield replace(plain, quote="'", escape="\\"), told
     if asked.quote is None and '"' in text and _are_mostly_stray(text, plain):
         yield replace(plain, quote=""), "its quotes are plain characters: some stand where no quote can open or close"
 
@@ -304,6 +337,7 @@ def _faults(text: str, dialect: Dialect, *, final: bool) -> int:
     width = usual_width(records)
     records = _records(text, dialect, final=final, width=width) if dialect.quote else records
     start = steady_from(records, width)
+    start = start if start * 2 <= len(records) else 0  # what stands before most records is rather cut wrongly
     return sum(bool(each.problem) or abs(len(each.fields) - width) > 0 for each in records[start:] if not each.is_blank)
 
 
@@ -316,13 +350,23 @@ def _is_needed(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> b
             return False
         widths = [len(each.fields) for each in _table(text, dialect, final=final)]
         return bool(great_majority(widths) == (len(rows[0]) + 1) // 2)
-    if dialect.pads:
+    if dialect.pads != plain.pads:
         padded = [len(row) > 1 and all(cell.startswith(" ") or not cell for cell in row[1:]) for row in rows]
         return great_majority(padded) is True
     if dialect.quote == "'":
         first = [each.fields for each in _records(text, plain, final=final) if not each.is_blank][:1]
-        return any(map(_are_wrapped, [*first, *rows[:1]])) or _fits_header(text, dialect, plain, final=final)
+        if any(map(_are_wrapped, [*first, *rows[:1]])) or _fits_header(text, dialect, plain, final=final):
+            return True
+        return _have_quotes_inside(_table(text, plain, final=final), dialect)
     return dialect.escape != plain.escape and _fits_header(text, dialect, plain, final=final)
+
+
+def _have_quotes_inside(records: Sequence[ExactRecord], dialect: Dialect) -> bool:
+    """Say whether fields in ' quotes have such quotes inside as only quoting writes them: `'O''Brien'`."""
+    if any(any(each.quoted) for each in records):
+        return False
+    found = [cell for each in records for cell in each.fields if cell[:1] == "'" and _QUOTE_INSIDE(cell)]
+    return bool(found) and bool(dialect.escape) == any("\\'" in cell for cell in found)
 
 
 def _are_wrapped(cells: Sequence[str]) -> bool:
@@ -330,14 +374,14 @@ def _are_wrapped(cells: Sequence[str]) -> bool:
 
 
 def _fits_header(text: str, dialect: Dialect, plain: Dialect, *, final: bool) -> bool:
-    """Say whether all records have as many fields as the first by a dialect, and most have more by the plain one.
+    """Say whether all records have as many fields as the first by a dialect, and most have not by the plain one.
 
-    Then delimiters stand inside values, which are no names of rows.
+    Then delimiters stand inside values, which are no names of rows, or line ends do.
     """
     records, others = (_records(text, each, final=final) for each in (dialect, plain))
     widths = {len(each.fields) for each in records if not each.is_blank}
     first = next((len(each.fields) for each in others if not each.is_blank), 0)
-    return widths == {first} and usual_width(others) > first and not any(each.problem for each in records)
+    return widths == {first} and usual_width(others) != first and not any(each.problem for each in records)
 
 
 def _end_of_lines(text: str, lines: int) -> int:

@@ -65,6 +65,9 @@ def _describe_doubt(records: Sequence[ExactRecord]) -> list[str]:
     """What is said of a first line that names one of two columns, above one that could name both, or of none."""
     if records and len(records[0].fields) > 1 and not any(records[0].fields):
         return ["all fields of its first record are empty; if that is not data, skip_rows: 1 skips it"]
+    if len(records) > 1 and usual_width(records) == 1 and _is_comment(records[0]) and " " in records[0].raw:
+        sign = next(each for each in COMMENTS if records[0].raw.startswith(each))
+        return [f'its first line begins with {sign}, and is read; comment:"{sign}" leaves it out']
     if usual_width(records) != 2 or not (lines := _count_padded_titles(records)):
         return []
     which = "its first line" if lines == 1 else f"its first of {lines:,} such lines"
@@ -113,7 +116,7 @@ def _behind_comments(records: Sequence[ExactRecord], width: int) -> _Table | Non
 
 def _begins_behind_titles(records: Sequence[ExactRecord], table: _Table) -> bool:
     before = records[: table.start]
-    if not before:
+    if not before or _have_header_of_another(before, records[table.start]):
         return False
     if table.header is Header.SURE:
         return True
@@ -149,6 +152,8 @@ def _wide_end(records: Sequence[ExactRecord]) -> _Table | None:
     if not is_wider or width < 3 or behind < 2 or len(before) > max(_MOST_ABOUT, behind):
         return None
     table = _Table.at(records, start, width)
+    if _have_header_of_another(before, records[start]):
+        return None
     is_parted = records[start - 1].is_blank and table.header.is_there
     return table if is_parted or table.header is Header.SURE else None
 
@@ -175,6 +180,15 @@ def _count_padded_titles(records: Sequence[ExactRecord]) -> int:
     if not count or len(rows[count]) < 2 or not all(rows[count]):
         return 0
     return count if judge_header(rows[count:]) in (Header.SURE, Header.LIKELY) else 0
+
+
+def _have_header_of_another(before: Sequence[ExactRecord], header: ExactRecord) -> bool:
+    """Say whether a record names columns of the header below, and nothing else: so files begin that were put together.
+
+    What stands behind it are records of the file that was the first, and no titles.
+    """
+    names = {name for name in header.fields if may_be_name(name)}
+    return any(len(each.fields) > 1 and names.issuperset(each.fields) for each in before)
 
 
 def _begins_with_word(record: ExactRecord) -> bool:

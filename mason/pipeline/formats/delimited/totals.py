@@ -1,4 +1,4 @@
-"""Records that may be none: the sum of the others, a remark at the end, a second line of the header."""
+"""Records at the end that may be none: the sum of the others, a remark."""
 
 from __future__ import annotations
 
@@ -27,16 +27,6 @@ def describe_total(rows: Sequence[Sequence[str]], *, header: bool) -> list[str]:
     return [
         f'its last record begins with "{_label(records[-1])}" and may sum up the others; skip_footer:1 leaves it out'
     ]
-
-
-def describe_second_header(rows: Sequence[Sequence[str]]) -> list[str]:
-    """What is said of a record below the header that has all of its names again, and more: `(id),(name)`."""
-    if len(rows) < _LEAST_OTHERS or len(rows[0]) < _LEAST_OTHERS or len(rows[0]) != len(rows[1]):
-        return []
-    pairs = list(zip(rows[0], rows[1], strict=True))
-    if not all(name and name in cell for name, cell in pairs) or rows[0] == rows[1]:
-        return []
-    return [f'its second record, "{",".join(rows[1])[:_SHOWN]}", looks like another line of the header, and is read']
 
 
 def _is_remark(records: Sequence[Sequence[str]]) -> bool:
