@@ -79,7 +79,7 @@ def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
         location = config.location_of_table(table.path)
     except (BadPath, MissingDependency, RoleNotFilled):
         return resp  # its files are out of reach of the configuration, and what was asked for may not need them
-    if abilities_of(location.storage).exchanges_folders:
+    if _objects(location) is None:
         return _warn_of_damage(location, resp)
     return settle_table(config, location, resp)
 

@@ -12,7 +12,14 @@ from typing import Any
 from mason.pipeline.work.tasks import Starting, TaskEvent
 from mason.util.words import counted
 
-_WORDS = ("TasksDone", "Tasks", "RowsIn", "InputBytesDone", "InputBytes")
+_WORDS = {
+    "done": "TasksDone",
+    "tasks": "Tasks",
+    "records": "RowsIn",
+    "bytes_done": "InputBytesDone",
+    "bytes": "InputBytes",
+}
+"""The words of a record for what is known of a job's progress."""
 _LEAST_SHARE = 0.05
 _LEAST_SECONDS = 1.0
 
@@ -35,16 +42,8 @@ class JobProgress:
     @classmethod
     def of_record(cls, details: Mapping[str, Any]) -> JobProgress:
         """Return how far a job is by its record, which is what another process knows of it."""
-        done, tasks, records, bytes_done, whole = (details.get(word, 0) for word in _WORDS)
-        known = cls(
-            done=done,
-            tasks=tasks,
-            records=records,
-            bytes_done=bytes_done,
-            bytes=whole,
-            seconds=0.0,
-            seconds_of_done=0.0,
-        )
+        found = {field: details.get(word, 0) for field, word in _WORDS.items()}
+        known = cls(**found, seconds=0.0, seconds_of_done=0.0)
         left = details.get("SecondsLeft")
         if left is None or not 0 < known.share < 1:
             return known
@@ -71,7 +70,7 @@ class JobProgress:
         return f"{tasks}, {counted(self.records, 'record')}" if self.records or self.done == self.tasks else tasks
 
     def to_dict(self) -> dict[str, Any]:
-        return dict(zip(_WORDS, (self.done, self.tasks, self.records, self.bytes_done, self.bytes), strict=True))
+        return {word: getattr(self, field) for field, word in _WORDS.items()}
 
 
 class Tally:
@@ -154,7 +153,7 @@ class Tally:
         return min(max(len(self._results), self._reported), len(self._sizes))
 
 
-_TOTALS = {"rows": "RowsIn", "bytes": "InputBytes"}
+_TOTALS_IN_RECORD = {"rows": "RowsIn", "bytes": "InputBytes"}
 
 
 class JobTotals:
@@ -162,12 +161,12 @@ class JobTotals:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._sums: Counter[str] = Counter(dict.fromkeys(_TOTALS, 0))
+        self._sums: Counter[str] = Counter(dict.fromkeys(_TOTALS_IN_RECORD, 0))
 
     def add(self, details: Mapping[str, Any]) -> None:
         """Count a job that is done, by what its record says."""
         with self._lock:
-            self._sums.update({name: details[word] for name, word in _TOTALS.items() if details.get(word)})
+            self._sums.update({name: details[word] for name, word in _TOTALS_IN_RECORD.items() if details.get(word)})
 
     def add_sums(self, sums: Mapping[str, int]) -> None:
         """Count what another process has counted for this one."""

@@ -22,7 +22,7 @@ _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86400, "week": 60480
 _WIDTH = re.compile(r"%(?:\d+\$)?[-#+ 0,(<]*(\d*)(?:\.(\d+))?")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Size:
     """What constants say of a value. Without numbers, it may be any."""
 
@@ -77,9 +77,9 @@ def constant_size(text: str) -> Size:
     except ValueError:
         number = math.nan
     low = None if math.isnan(number) else number
-    kept = text if len(text) <= _LONGEST_TEXT else None
+    constant = text if len(text) <= _LONGEST_TEXT else None
     size = len(text.encode("utf-8", "surrogatepass"))
-    return Size(size, low=low, high=low, text=kept, widths=_widths_of(text))
+    return Size(bytes=size, low=low, high=low, text=constant, widths=_widths_of(text))
 
 
 def _widths_of(text: str) -> float:
@@ -96,10 +96,10 @@ def either_size(sizes: Sizes) -> Size:
     """One of several values, nobody knows which."""
     low, high = _ends_of(sizes)
     return Size(
-        max(each.bytes for each in sizes),
-        max(each.elements for each in sizes),
-        low,
-        high,
+        bytes=max(each.bytes for each in sizes),
+        elements=max(each.elements for each in sizes),
+        low=low,
+        high=high,
         widths=max(each.widths for each in sizes),
         is_known=all(each.is_known for each in sizes),
     )
@@ -115,7 +115,7 @@ def _sum(sizes: Sizes) -> Size:
     """A list, a map or a struct; its numbers are those of its elements, which may be taken out of it again."""
     low, high = _ends_of(sizes)
     known = all(each.is_known for each in sizes)
-    return Size(sum(each.bytes for each in sizes), len(sizes), low, high, is_known=known)
+    return Size(bytes=sum(each.bytes for each in sizes), elements=len(sizes), low=low, high=high, is_known=known)
 
 
 def _size_of_concat(sizes: Sizes) -> Size:
@@ -131,7 +131,7 @@ def _size_of_concat(sizes: Sizes) -> Size:
 def _size_of_concat_ws(sizes: Sizes) -> Size:
     separator, *others = sizes
     elements = sum(each.elements for each in others)
-    return Size(sum(each.bytes for each in others) + elements * separator.bytes)
+    return Size(bytes=sum(each.bytes for each in others) + elements * separator.bytes)
 
 
 def _numbers(compute: Callable[..., float]) -> Callable[[Sizes], Size]:
@@ -140,31 +140,31 @@ def _numbers(compute: Callable[..., float]) -> Callable[[Sizes], Size]:
     def rule(sizes: Sizes) -> Size:
         ends = [(each.low, each.high) for each in sizes]
         if any(low is None or high is None for low, high in ends):
-            return Size(NUMBER)
+            return Size(bytes=NUMBER)
         one, other = ends[0], ends[1] if len(ends) > 1 else (0.0, 0.0)
         try:
             found = [float(compute(first, second)) for first in one for second in other]
         except (ArithmeticError, TypeError, ValueError):  # a complex number is none, too
-            return Size(NUMBER)
+            return Size(bytes=NUMBER)
         if any(map(math.isnan, found)):
-            return Size(NUMBER)
-        return Size(NUMBER, low=min(found), high=max(found))
+            return Size(bytes=NUMBER)
+        return Size(bytes=NUMBER, low=min(found), high=max(found))
 
     return rule
 
 
 def _length(sizes: Sizes) -> Size:
     value = sizes[0]
-    return Size(NUMBER, low=0, high=max(value.bytes, value.elements)) if value.is_known else Size(NUMBER)
+    return Size(bytes=NUMBER, low=0, high=max(value.bytes, value.elements)) if value.is_known else Size(bytes=NUMBER)
 
 
 def _size_of_pad(sizes: Sizes) -> Size:
-    return Size(sizes[1].count) if len(sizes) > 1 and sizes[1].high is not None else sizes[0]
+    return Size(bytes=sizes[1].count) if len(sizes) > 1 and sizes[1].high is not None else sizes[0]
 
 
 def _size_of_repeat(sizes: Sizes) -> Size:
     value, times = sizes[0], sizes[-1].count
-    return Size(max(value.bytes, 1) * times, times, is_known=value.is_known)
+    return Size(bytes=max(value.bytes, 1) * times, elements=times, is_known=value.is_known)
 
 
 def _series(sizes: Sizes) -> Size:
@@ -176,14 +176,14 @@ def _series(sizes: Sizes) -> Size:
         span, wide = abs(ends[1] - ends[0]), step.high or _SECONDS["day"]
         low = high = None
     elif None in (start.low, start.high, stop.low, stop.high):
-        return Size(_ELEMENT, is_known=False)
+        return Size(bytes=_ELEMENT, is_known=False)
     else:
         assert start.low is not None and start.high is not None and stop.low is not None and stop.high is not None
         span = max(abs(stop.high - start.low), abs(stop.low - start.high))
         low, high = _ends_of([start, stop])
         wide = step.high if step.high is not None else 1
     count = span / abs(wide) + 1 if wide else 1
-    return Size(count * _ELEMENT, count, low, high)
+    return Size(bytes=count * _ELEMENT, elements=count, low=low, high=high)
 
 
 def _moment(size: Size) -> float | None:
@@ -200,22 +200,22 @@ def _interval(node: Any) -> Callable[[Sizes], Size]:
 
     def rule(sizes: Sizes) -> Size:
         number = sizes[0].high
-        return Size(NUMBER) if number is None else Size(NUMBER, low=number * seconds, high=number * seconds)
+        return Size(bytes=NUMBER) if number is None else Size(bytes=NUMBER, low=number * seconds, high=number * seconds)
 
     return rule
 
 
 def _size_of_replace(sizes: Sizes) -> Size:
-    value, replacement = sizes[0], sizes[2] if len(sizes) > 2 else Size(0)
-    return Size(value.bytes + (value.bytes + 1) * replacement.bytes if replacement.bytes > 1 else value.bytes)
+    value, replacement = sizes[0], sizes[2] if len(sizes) > 2 else Size(bytes=0)
+    return Size(bytes=value.bytes + (value.bytes + 1) * replacement.bytes if replacement.bytes > 1 else value.bytes)
 
 
 def _size_of_format(sizes: Sizes) -> Size:
-    return Size(sizes[0].widths + sum(each.bytes for each in sizes))
+    return Size(bytes=sizes[0].widths + sum(each.bytes for each in sizes))
 
 
 def _with_decimals(sizes: Sizes) -> Size:
-    return Size(NUMBER + sum(each.count for each in sizes[1:]) + sum(each.bytes for each in sizes))
+    return Size(bytes=NUMBER + sum(each.count for each in sizes[1:]) + sum(each.bytes for each in sizes))
 
 
 def _size_of_insert(sizes: Sizes) -> Size:
@@ -224,17 +224,17 @@ def _size_of_insert(sizes: Sizes) -> Size:
 
 
 def _times(factor: int) -> Callable[[Sizes], Size]:
-    return lambda sizes: Size(sizes[0].bytes * factor, sizes[0].elements, is_known=sizes[0].is_known)
+    return lambda sizes: Size(bytes=sizes[0].bytes * factor, elements=sizes[0].elements, is_known=sizes[0].is_known)
 
 
 def _split(sizes: Sizes) -> Size:
     value = sizes[0]
-    return Size(value.bytes * _SPLIT, value.bytes) if value.is_known else value
+    return Size(bytes=value.bytes * _SPLIT, elements=value.bytes) if value.is_known else value
 
 
 def _array_joined(sizes: Sizes) -> Size:
-    value, between = sizes[0], sizes[1] if len(sizes) > 1 else Size(0)
-    return Size(value.bytes + value.elements * between.bytes)
+    value, between = sizes[0], sizes[1] if len(sizes) > 1 else Size(bytes=0)
+    return Size(bytes=value.bytes + value.elements * between.bytes)
 
 
 def _size_of_sketch(sizes: Sizes) -> Size:
@@ -242,20 +242,20 @@ def _size_of_sketch(sizes: Sizes) -> Size:
     eps, confidence = (each.low for each in sizes[1:3]) if len(sizes) > 2 else (None, None)
     doubt = 1 - confidence if confidence is not None else 1
     rows = math.ceil(-math.log2(doubt)) if 0 < doubt < 1 else 1
-    return Size(_ELEMENT * 2 / eps * rows if eps is not None and eps > 0 else NUMBER)
+    return Size(bytes=_ELEMENT * 2 / eps * rows if eps is not None and eps > 0 else NUMBER)
 
 
 Apply = Callable[..., Size]
 
 
 def _element_of(values: Size) -> Size:
-    return Size(values.bytes / max(values.elements, 1), low=values.low, high=values.high, is_known=False)
+    return Size(bytes=values.bytes / max(values.elements, 1), low=values.low, high=values.high, is_known=False)
 
 
 def _size_of_transform(sizes: Sizes, apply: Apply, limit: int) -> Size:
     values = sizes[0]
-    one = apply(_element_of(values), Size(NUMBER, low=0, high=values.elements))
-    return Size(values.elements * one.bytes, values.elements, is_known=values.is_known)
+    one = apply(_element_of(values), Size(bytes=NUMBER, low=0, high=values.elements))
+    return Size(bytes=values.elements * one.bytes, elements=values.elements, is_known=values.is_known)
 
 
 def _size_of_aggregate(sizes: Sizes, apply: Apply, limit: int) -> Size:
@@ -296,15 +296,15 @@ def _size_of_reverse(sizes: Sizes) -> Size:
 
 
 def _small(sizes: Sizes) -> Size:
-    return Size(NUMBER)
+    return Size(bytes=NUMBER)
 
 
 _same_number = _numbers(lambda one, _: one)
 _RULES: Mapping[str, Callable[[Sizes], Size]] = {
     "repeat": _size_of_repeat,
     "array_repeat": _size_of_repeat,
-    "space": lambda sizes: Size(sizes[0].count),
-    "randstr": lambda sizes: Size(sizes[0].count),
+    "space": lambda sizes: Size(bytes=sizes[0].count),
+    "randstr": lambda sizes: Size(bytes=sizes[0].count),
     "pad": _size_of_pad,
     "rpad": _size_of_pad,
     "lpad": _size_of_pad,

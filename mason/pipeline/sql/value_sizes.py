@@ -203,7 +203,7 @@ class _Sizes:
         for body in bodies:
             self._of_expression(body.this, named, known)
         if isinstance(node, exp.Predicate | exp.Connector | exp.Not):
-            return Size(NUMBER)
+            return Size(bytes=NUMBER)
         prepared = count_prepared(node, sizes)
         if prepared and prepared.count > prepared.most:
             raise self._too_many(node, prepared)
@@ -212,21 +212,21 @@ class _Sizes:
     def _too_many(self, node: Any, prepared: Prepared) -> BadQuery:
         word = "group" if isinstance(node, exp.Group) else name_in_statement(node)
         start = max(self._statement.text.casefold().find(word), 0)
-        told = "GROUP BY" if isinstance(node, exp.Group) else f"{word}(…)"
+        asking = "GROUP BY" if isinstance(node, exp.Group) else f"{word}(…)"
         count = f"{prepared.count:,.0f}" if prepared.count < 1e18 else "very many"
         return self._statement.problem(
-            start, f"{told} asks for {count} {prepared.parts}, and {prepared.most:,} are the most."
+            start, f"{asking} asks for {count} {prepared.parts}, and {prepared.most:,} are the most."
         )
 
     def _too_large(self, node: Any, size: Size) -> BadQuery:
         word = name_in_statement(node)
         start = max(self._statement.text.casefold().find(word), 0)
-        told = "|| " if word == "||" else f"{word}(…) "
+        subject = "|| " if word == "||" else f"{word}(…) "
         most = f"{size.bytes:,.0f} bytes" if size.bytes < 1e18 else "very many bytes"
         raised = ", or have result_bytes of the server raised" if self._limit < LARGEST_VALUE else ""
         return self._statement.problem(
             start,
-            f"{told}can make a value of {most}, and here a value has at most {self._limit:,}.",
+            f"{subject}can make a value of {most}, and here a value has at most {self._limit:,}.",
             f"Make it smaller{raised}.",
         )
 
@@ -239,7 +239,7 @@ def _with_count(node: Any, parts: Sequence[Any], sizes: Sequence[Size]) -> Seque
     place = _COUNTS.get(function_name(node))
     if place is None or place >= len(parts) or sizes[place].high is not None or not _is_constant(parts[place]):
         return sizes
-    return [*sizes[:place], Size(NUMBER, low=0, high=_LARGEST_INT), *sizes[place + 1 :]]
+    return [*sizes[:place], Size(bytes=NUMBER, low=0, high=_LARGEST_INT), *sizes[place + 1 :]]
 
 
 def _is_constant(node: Any) -> bool:

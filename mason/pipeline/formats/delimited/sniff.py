@@ -277,11 +277,11 @@ def _settle_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> 
 
     Two things may be unusual about a text: `A|| 'b'` has a doubled delimiter, or spaces behind it, and other quotes.
     """
-    first, reasons = _best_dialect(text, plain, asked, final=final)
-    if not reasons or not first.quote or first.escape:
-        return first, reasons
+    first, notes = _best_dialect(text, plain, asked, final=final)
+    if not notes or not first.quote or first.escape:
+        return first, notes
     second, also = _best_dialect(text, first, asked, final=final)
-    return (second, reasons + also) if also and second.quote else (first, reasons)
+    return (second, notes + also) if also and second.quote else (first, notes)
 
 
 def _best_dialect(text: str, plain: Dialect, asked: Asked, *, final: bool) -> tuple[Dialect, list[str]]:
