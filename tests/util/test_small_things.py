@@ -155,11 +155,11 @@ def test_an_error_that_is_a_cause_of_itself_is_looked_through_once() -> None:
 
 
 def test_processes_that_are_forked_from_one_give_ids_of_their_own() -> None:
-    code = """
+    code = r"""
 import os
 from mason.util.names import new_id
 children = [os.fork() for _ in range(2)]
-print(new_id(), flush=True)
+os.write(1, f"{new_id()}\n".encode())
 if all(children):
     [os.waitpid(each, 0) for each in children]
 """
