@@ -341,11 +341,10 @@ class TableFolder:
 def _stamp(file: Path) -> FileStamp | None:
     from mason.pipeline.storage.file_stamp import FileStamp  # heavy: only who adopts files needs it
 
-    try:
+    with contextlib.suppress(FileNotFoundError):
         found = file.stat()
-    except FileNotFoundError:
-        return None
-    return FileStamp(found.st_size, found.st_mtime_ns)
+        return FileStamp(found.st_size, found.st_mtime_ns)
+    return None
 
 
 def _homes() -> Iterator[Path]:
