@@ -225,7 +225,7 @@ def _without_rows(wanted: Inference, version: CommitRecord, place: Location) -> 
 def _current(objects: ObjectStore, location: Location) -> CommitRecord:
     found = TableObjects(objects, location.path).current()
     if found is None:
-        raise NotFound(f"At {location} there is not a table that Mason has made any more.")
+        raise NotFound(f"At {location} there is no table that Mason has made any more.")
     return found
 
 

@@ -22,7 +22,7 @@ def read_secret(place: str) -> str:
         with file.open("rb") as opened:
             content = opened.read(_LARGEST + 1)
     except (FileNotFoundError, NotADirectoryError) as error:
-        raise NotFound(f"there is not a file {file}.") from error
+        raise NotFound(f"there is no file {file}.") from error
     except PermissionError as error:
         raise Forbidden(f"{file} may not be read: permission denied.") from error
     except OSError as error:

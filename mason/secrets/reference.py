@@ -98,7 +98,7 @@ class SecretReference:
         except ValueError:
             found = None  # what it is must not be in a message
         if not isinstance(found, dict):
-            raise Unprocessable(f'it is not a JSON object, so that there is not a key "{self.key}" in it.')
+            raise Unprocessable(f'it is not a JSON object, so that there is no key "{self.key}" in it.')
         texts = {key: str(value) for key, value in found.items() if isinstance(value, str | int | float)}
         if self.key not in texts:
             raise Unprocessable(f'it has no key "{self.key}" with a text.', hint=did_you_mean(self.key, texts))

@@ -74,7 +74,7 @@ def _to_rows(table: pa.Table) -> Sequence[dict[str, Any]]:
 
 
 def _read(output: Path, result: MergeResult) -> pa.Table:
-    """The files of the commit as any reader of Parquet sees them; without rows there is not a file, but a schema."""
+    """The files of the commit as any reader of Parquet sees them; without rows there is no file, but a schema."""
     tables = [pq.ParquetFile(output / each.path).read() for each in result.commit.files]
     return pa.concat_tables(tables) if tables else result.plan.schema.empty_table()
 

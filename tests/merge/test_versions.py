@@ -161,7 +161,7 @@ def test_the_picture_has_a_line_for_each_version_and_what_it_changed(merge: Merg
 
 
 def test_a_folder_that_is_no_table_has_no_history(merge: Merge) -> None:
-    with pytest.raises(NotFound, match="there is not a table that Mason has made"):
+    with pytest.raises(NotFound, match="there is no table that Mason has made"):
         list_versions(Location(str(merge.root)))
 
 

@@ -63,7 +63,7 @@ RUNS = 'Path("../ran").touch()'
         ),
         (
             "name: x\ngiven:\n  files:\n    a.avro: {copy: nowhere.avro}\nexpect:\n  errors: [x]\n",
-            ":4: given.files.a.avro.copy: there is not a file nowhere.avro",
+            ":4: given.files.a.avro.copy: there is no file nowhere.avro",
         ),
         (
             "name: x\ngiven:\n  files:\n    a.avro: {copy: ../../../../x}\nexpect:\n  errors: [x]\n",

@@ -97,8 +97,8 @@ class TestExpectations:
             ("files: {report.txt: null}", "report.txt: the file was not to be there"),
             ("nothing_written: true", "nothing was to be written, and these changed: garbage.parquet, report.txt"),
             ("rows: []", "the response has no rows; to look at a table that was written, say which: table: path"),
-            ("table: nowhere\n  rows: []", "nowhere: there is not a table: Path"),
-            ("table: garbage.parquet\n  rows: []", "garbage.parquet: there is not a table: "),
+            ("table: nowhere\n  rows: []", "nowhere: there is no table: Path"),
+            ("table: garbage.parquet\n  rows: []", "garbage.parquet: there is no table: "),
         ],
     )
     def test_what_is_not_as_expected_is_told_with_both_sides(self, bench: Bench, expected: str, told: str) -> None:

@@ -88,7 +88,7 @@ def test_a_secret_is_not_read_before_its_client_is_used(env: MasonEnvironment, t
 @pytest.mark.parametrize(
     ("secret", "words"),
     [
-        ("secret:file:/no/such/file", "there is not a file /no/such/file."),
+        ("secret:file:/no/such/file", "there is no file /no/such/file."),
         ("secret:file:/", "Is a directory"),
         ("secret:aws-secretsmanager:no-such", "Secrets Manager: Secrets Manager can't find the specified secret"),
         ("secret:aws-ssm:/no/such", "Parameter Store: Parameter /no/such not found. The region us-east-1 was asked."),
@@ -210,7 +210,7 @@ def test_the_doctor_says_which_secret_is_missing(mason: Mason) -> None:
     result = mason("doctor")
 
     assert "s3 as storage: " in result.stdout
-    assert "{{secret:file:/no/such/file}} cannot be read: there is not a file /no/such/file." in result.stdout
+    assert "{{secret:file:/no/such/file}} cannot be read: there is no file /no/such/file." in result.stdout
     assert result.exit_code == 1
 
 

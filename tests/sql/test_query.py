@@ -446,7 +446,7 @@ def test_a_query_that_can_be_read_but_not_be_followed_is_refused(here: Database)
         ("select o.id,\n  o.contry\nfrom orders o", 'query:2:5: There is no column "contry". Did you mean "country"?'),
         ("select id from orders o order by o.prize", 'query:1:36: There is no column "prize". Did you mean "price"?'),
         ("select count(*) from orders o group by o.day2", 'query:1:42: There is no column "day2". Did you mean "day"?'),
-        ("select id.* from orders as o", 'query:1:8: There is not a table "id". There are: o.'),
+        ("select id.* from orders as o", 'query:1:8: There is no table "id". There are: o.'),
     ],
 )
 def test_a_column_that_its_own_table_does_not_have_is_told_where_it_stands(

@@ -214,21 +214,21 @@ class TestStep:
 
     def test_what_an_operator_said_stands_beside_what_its_workflow_makes_of_it(self, runs: Runs) -> None:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")\nresp.add_error("Nothing was written.")')
-        code = flow_class('return current.failed("There is not a table.") if current.errors else next')
+        code = flow_class('return current.failed("There is no table.") if current.errors else next')
         runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
 
         ran = runs.run()
 
         assert ran.statuses == {"a": "failed", "b": "blocked"}
         assert ran.said.response.errors == (
-            "a: There is not a table.",
+            "a: There is no table.",
             "a: The disk is full.",
             "a: Nothing was written.",
         )
 
     def test_both_stand_in_the_verdict_on_a_run_elsewhere(self, runs: Runs) -> None:
         runs.flows.operator("fail", 'resp.add_error("The disk is full.")')
-        code = flow_class('return current.failed("There is not a table.") if current.errors else next')
+        code = flow_class('return current.failed("There is no table.") if current.errors else next')
         runs.flows.workflow(step("a", command="fail"), step("b", "a"), code=code)
         workflow = find_workflow(runs.register().env, runs.call())
         outside, response = OutsideRun("airflow", "daily", "1"), Response()
@@ -236,7 +236,7 @@ class TestStep:
         assert run_outside_step(workflow, outside, "a", 1) == StepExit.FAILED
         judge_outside_run(workflow, outside, response)
 
-        assert response.errors[:2] == ("a: There is not a table.", "a: The disk is full.")
+        assert response.errors[:2] == ("a: There is no table.", "a: The disk is full.")
 
     def test_the_place_is_in_the_workflow_and_not_in_what_it_calls(self, runs: Runs) -> None:
         runs.flows.workflow(step("a"), step("b", "a"), code=flow_class('import json\njson.loads("{")\nreturn next'))

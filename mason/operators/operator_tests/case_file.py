@@ -112,7 +112,7 @@ def _check_copy(document: YamlDocument, key: Key, folder: Path, source: str) -> 
     if operator not in found.parents:
         yield document.problem(key, f"{source} is not below the operator's folder")
     elif not found.is_file():
-        yield document.problem(key, f"there is not a file {source} (looked for in {folder})")
+        yield document.problem(key, f"there is no file {source} (looked for in {folder})")
 
 
 def _check_rows_file(document: YamlDocument, key: Key, path: str, content: Any) -> Iterator[Problem]:

@@ -97,7 +97,7 @@ def read_table(path: Path) -> SeenTable | str:
         view = view_table(Location(str(path)))
         found = preview_table(filesystem, view, _MOST_ROWS)
     except (MasonError, OSError, pa.ArrowException) as error:
-        return f"there is not a table: {error}"
+        return f"there is no table: {error}"
     if len(found.rows) == _MOST_ROWS:
         return f"the table has {_MOST_ROWS:,} rows or more, too many for a test"
     return _table_of_rows(found.schema, found.rows)

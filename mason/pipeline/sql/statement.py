@@ -384,4 +384,4 @@ def check_names(names: Sequence[str]) -> None:
 def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
     """Return the error for a table that is not in the database."""
     hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
-    return statement.problem(table.end, f'There is not a table "{table.name}" in the database "{database}".', hint)
+    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)

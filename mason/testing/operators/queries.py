@@ -104,7 +104,7 @@ class QueryTests(OperatorFixtures):
     ) -> None:
         self._save_orders(operators, place, database)
 
-        with fails_with(BadQuery, saying='query:1:15: There is not a table "oders"'):
+        with fails_with(BadQuery, saying='query:1:15: There is no table "oders"'):
             operators("table:query", database_name=database, query_string="select * from oders")
         with fails_with(DatabaseNotFound):
             operators("table:query", database_name=f"{database}_missing", query_string="select * from orders")

@@ -111,7 +111,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     """Find out which records were mended.
 
     Raises:
-        NotFound: there is not a table that a merge has made.
+        NotFound: there is no table that a merge has made.
         NotMended: no record is another one than before.
         UnreadableFile: the file with the mended records is not what an export wrote.
         ForeignFiles, ChangedFiles: the table holds data of others, or they have written over its own.
@@ -120,7 +120,7 @@ def plan_replay(job: ReplayJob) -> ReplayPlan:
     table = open_table(job.table, job.foreign)
     current = table.current()
     if current is None:
-        raise NotFound(f"At {job.table} there is not a table that a merge has made.")
+        raise NotFound(f"At {job.table} there is no table that a merge has made.")
     check_foreign(table, str(job.table))
     mended = read_mended(Path(job.mended.path))
     quarantined = {each.id: each for each in read_quarantine(job.table)}

@@ -284,7 +284,7 @@ def _source(node: Any, scope: Scope) -> tuple[str, Columns]:
         _check_parts(node, _TABLE_PARTS)
         columns = scope.tables.get(node.name.lower())
         if columns is None:
-            raise does_not_fit(f'There is not a table "{node.name}"')
+            raise does_not_fit(f'There is no table "{node.name}"')
         return node.alias_or_name, _rename_columns(columns, node)
     if isinstance(node, exp.Subquery):
         _check_parts(node, {"this", "alias"})

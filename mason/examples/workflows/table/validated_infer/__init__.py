@@ -16,7 +16,7 @@ class TableValidatedInfer(WorkflowDefinition):
     ) -> ValidDagStep | FailedDagStep | ExecutedDagStep:
         found = current.operator_response.object
         if current.step.id in ("step_1", "step_2"):
-            return next if isinstance(found, Table) else current.failed("There is not a table.")
+            return next if isinstance(found, Table) else current.failed("There is no table.")
         if current.step.id == "step_3":
             return next  # also when the query failed: the next step looks at it, and the one after that cleans up
         worked = found is not None and found.status is JobStatus.SUCCEEDED
