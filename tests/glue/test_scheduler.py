@@ -28,10 +28,12 @@ from mason.errors import BadInput, Conflict, NotFound, Unprocessable
 from mason.operators.registration.definition_folder import read_definitions
 from mason.operators.registration.registry import register
 from mason.state.home import open_state
+from mason.state.tokens import Scope, create_token
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.revocation import revoke
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.aws import KEYS, ROLE, Moto
@@ -335,6 +337,8 @@ def infer(moto: Moto, operators: Operators, database: str, tmp_path: Path, monke
     s3.put_object(Bucket=bucket, Key="orders/a.csv", Body=b"id\n1\n")
     folder = write(tmp_path / "work", {f"{database}/orders/a.csv": "id\n1\n"})
     monkeypatch.chdir(folder)
+    for name, value in operators.env.variables.items():  # where the scheduler notes who deployed
+        monkeypatch.setenv(name, value)
     return Infer(operators.env, moto, folder, bucket, database, f"infer_{uuid4().hex[:8]}")
 
 
@@ -416,6 +420,49 @@ def test_a_crawler_that_mason_did_not_make_is_left_alone(infer: Infer, scheduler
         answer(scheduler.delete_schedule, infer.name)
 
     assert infer.crawler() == before
+
+
+def test_revoking_a_token_names_the_crawlers_that_were_deployed_with_it(infer: Infer) -> None:
+    store = open_state(infer.env)
+    create_token(store, "ci", Scope.RUN)
+
+    deploy_with_token(infer, "ci")
+
+    ended = revoke(store, "ci")
+    assert (ended.paused, ended.elsewhere) == ([], [(infer.name, "glue in us-east-1")])
+
+
+def test_a_crawler_is_its_last_deployers_and_nobodys_once_it_is_deleted(
+    infer: Infer, scheduler: GlueSchedulerClient
+) -> None:
+    store = open_state(infer.env)
+    for name in ("ci", "nightly", "other"):
+        create_token(store, name, Scope.RUN)
+    deploy_with_token(infer, "ci")
+    deploy_with_token(infer, "nightly")
+    assert [revoke(store, name).elsewhere for name in ("ci", "nightly")] == [[], [(infer.name, "glue in us-east-1")]]
+
+    deploy_with_token(infer, "other")
+    answer(scheduler.delete_schedule, infer.name)
+
+    assert not revoke(store, "other").elsewhere
+
+
+def test_a_deployment_that_glue_refuses_leaves_no_deployer(infer: Infer) -> None:
+    store = open_state(infer.env)
+    create_token(store, "ci", Scope.RUN)
+    target = {"S3Targets": [{"Path": "s3://theirs/data"}]}
+    infer.moto.client("glue").create_crawler(Name=infer.name, Role=ROLE, DatabaseName="theirs", Targets=target)
+
+    deploy_with_token(infer, "ci", "Mason did not make the crawler")
+
+    assert not revoke(store, "ci").elsewhere
+
+
+def deploy_with_token(infer: Infer, name: str, error: str = "") -> None:
+    """Deploy the workflow as a request with the token does; `error` is what that is to be refused with."""
+    said = workflow_calls.deploy(infer.env, replace(infer.call(), caller=name)).response
+    assert [error in each for each in said.errors] == ([True] if error else [])
 
 
 def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(moto: Moto, proxy: AwsProxy) -> None:
