@@ -192,7 +192,7 @@ CATALOG: list[str] = []
 @pytest.fixture(autouse=True)
 def catalog(moto: Moto, proxy: AwsProxy, request: pytest.FixtureRequest) -> None:
     """Glue is asked through the proxy by the contract, and without it by the other tests."""
-    CATALOG[:] = [f"glue in {proxy.endpoint if request.cls else moto.endpoint}"]
+    CATALOG[:] = [f"glue in us-east-1 at {proxy.endpoint if request.cls else moto.endpoint}"]
 
 
 def test_a_workflow_of_one_infer_becomes_a_crawler(
@@ -356,6 +356,25 @@ def test_a_step_of_another_configuration_becomes_no_crawler(infer: Infer) -> Non
     assert infer.crawler() is None
 
 
+def test_a_step_in_another_region_of_the_same_server_becomes_no_crawler(infer: Infer, moto: Moto) -> None:
+    clients = {"glue": moto.configuration(aws_region="eu-west-1"), "s3": moto.configuration()}
+    text = yaml.safe_dump(
+        {
+            "metastore_engine": "glue",
+            "storage_engine": "s3",
+            "clients": {name: {"configuration": told} for name, told in clients.items()},
+        }
+    )
+    found = parse_configuration(text, name="elsewhere.yaml", default_id="elsewhere")
+    save_configurations(infer.env, [(Path("elsewhere.yaml"), found)])
+
+    for act in (workflow_calls.plan, workflow_calls.deploy):
+        told = act(infer.env, infer.call("elsewhere")).response.errors[-1]
+        assert f"A crawler saves tables in the catalog glue in us-east-1 at {moto.endpoint}, " in told
+        assert f"not in glue in eu-west-1 at {moto.endpoint} (step_1, " in told
+    assert infer.crawler() is None
+
+
 def test_a_dry_run_says_which_crawler_would_be_made_and_makes_none(infer: Infer) -> None:
     call = replace(infer.call(storage_path=f"{infer.bucket}/orders/"), schedule="0 6 * * 1-5")
 
@@ -429,7 +448,7 @@ def test_revoking_a_token_names_the_crawlers_that_were_deployed_with_it(infer: I
     deploy_with_token(infer, "ci")
 
     ended = revoke(store, "ci")
-    assert (ended.paused, ended.elsewhere) == ([], [(infer.name, "glue in us-east-1")])
+    assert (ended.paused, ended.elsewhere) == ([], [(infer.name, f"glue in us-east-1 at {infer.moto.endpoint}")])
 
 
 def test_a_crawler_is_its_last_deployers_and_nobodys_once_it_is_deleted(
@@ -440,7 +459,10 @@ def test_a_crawler_is_its_last_deployers_and_nobodys_once_it_is_deleted(
         create_token(store, name, Scope.RUN)
     deploy_with_token(infer, "ci")
     deploy_with_token(infer, "nightly")
-    assert [revoke(store, name).elsewhere for name in ("ci", "nightly")] == [[], [(infer.name, "glue in us-east-1")]]
+    assert [revoke(store, name).elsewhere for name in ("ci", "nightly")] == [
+        [],
+        [(infer.name, f"glue in us-east-1 at {infer.moto.endpoint}")],
+    ]
 
     deploy_with_token(infer, "other")
     answer(scheduler.delete_schedule, infer.name)

@@ -36,8 +36,6 @@ class GlueSchedulerClient(SchedulerClient):
 
     def __init__(self, configuration: Mapping[str, Any]) -> None:
         self._glue = glue_service(configuration)
-        region = configuration.get("aws_region")
-        self._title = f"glue in {region}" if region else "glue"  # two regions may have crawlers of one name
         self._crawlers = Crawlers(self._glue, str(configuration.get("aws_role_arn") or ""))
 
     def check(self) -> list[str]:
@@ -90,17 +88,20 @@ class GlueSchedulerClient(SchedulerClient):
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._crawlers.delete(name)
-        note_deployer(open_state(MasonEnvironment.of()), self._title, name, "")
+        note_deployer(open_state(MasonEnvironment.of()), self._glue.name, name, "")
 
     @contextmanager
     def _note_deployer(self, deployment: Deployment) -> Iterator[None]:
-        """Keep who deploys a crawler before there is one: Glue does not know, and goes on when a token is revoked."""
+        """Keep who deploys a crawler before there is one: Glue does not know, and goes on when a token is revoked.
+
+        Two regions may have crawlers of one name.
+        """
         store, name = open_state(MasonEnvironment.of()), deployment.schedule.name
-        former = note_deployer(store, self._title, name, deployment.deployed_by)
+        former = note_deployer(store, self._glue.name, name, deployment.deployed_by)
         try:
             yield
         except BaseException:
-            note_deployer(store, self._title, name, former)
+            note_deployer(store, self._glue.name, name, former)
             raise
 
 
