@@ -83,6 +83,26 @@ def scheduler_of(record: Record) -> str:
     return record.id.removesuffix(f":{record.document['Name']}")
 
 
+def note_deployer(store: StateStore, scheduler: str, name: str, token: str) -> str:
+    """Keep with which token a schedule was deployed that only its scheduler keeps; "" forgets it.
+
+    Whoever revokes the token is told of it. Returns what was noted before.
+    """
+    record_id, wanted = _record_id(scheduler, name), {"Name": name, "DeployedBy": token}
+    while True:
+        seen = store.get_record(RecordKind.SCHEDULE, record_id)
+        try:
+            if not token:
+                store.delete_record(RecordKind.SCHEDULE, record_id)
+            elif seen is None:
+                store.add_record(RecordKind.SCHEDULE, record_id, DEPLOYED, wanted)
+            else:
+                store.update_record(seen, DEPLOYED, wanted)
+        except (AlreadyExists, Conflict):
+            continue
+        return str(seen.document.get("DeployedBy", "")) if seen else ""
+
+
 def pause_schedule(store: StateStore, seen: Record, reason: str) -> bool:
     """Have a schedule wait until it is deployed again, and say whether it does: not if somebody has by now.
 

@@ -178,6 +178,8 @@ def test_folders_of_the_server_are_taken_out_of_a_message(env: MasonEnvironment)
     assert hide("/srv/data/in/a.csv: broken. See /srv/data.") == "in/a.csv: broken. See .."
     assert hide("/srv/database/x stays") == "/srv/database/x stays"
     assert hide(f"{env.home}/state.db: locked") == "MASON_HOME/state.db: locked"
+    assert hide("/proc/self/srv/data/x stays") == "/proc/self/srv/data/x stays"
+    assert hide(repr("cut:\n/srv/data/x, file:///srv/data/y")) == repr("cut:\nx, file://y")
 
 
 @pytest.mark.parametrize("host", ["192.0.2.1", "nobody.invalid"])

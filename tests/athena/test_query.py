@@ -224,6 +224,17 @@ def test_a_table_that_lies_elsewhere_for_the_catalog_is_refused(
         answer(client.plan_job, query("select 1 from orders", database, {"orders": "b/other"}, address))
 
 
+def test_a_plan_of_a_table_shows_the_folder_that_athena_would_write_into(
+    client: AthenaExecutionClient, make_athena_table: MakeTable, database: str, address: str, bucket: str
+) -> None:
+    path = make_athena_table("orders", TABLES["orders"])
+    job = query("select id from orders", database, {"orders": path}, address, f"{bucket}/kept")
+
+    statement = answer(client.plan_job, job).to_dict()["Statement"]
+
+    assert f" TO 's3://{bucket}/kept/_mason/data/<job>/' WITH " in statement
+
+
 def test_a_text_only_table_is_asked_as_text(
     client: AthenaExecutionClient, ministack: Ministack, database: str, address: str, bucket: str
 ) -> None:

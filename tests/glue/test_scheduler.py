@@ -28,10 +28,12 @@ from mason.errors import BadInput, Conflict, NotFound, Unprocessable
 from mason.operators.registration.definition_folder import read_definitions
 from mason.operators.registration.registry import register
 from mason.state.home import open_state
+from mason.state.tokens import Scope, create_token
 from mason.testing import SchedulerContract
 from mason.testing.contract import answer
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition.registration import WORKFLOWS
+from mason.workflows.revocation import revoke
 from mason.workflows.workflow_calls import WorkflowCall
 from tests import workflow_calls
 from tests.aws import KEYS, ROLE, Moto
@@ -190,7 +192,7 @@ CATALOG: list[str] = []
 @pytest.fixture(autouse=True)
 def catalog(moto: Moto, proxy: AwsProxy, request: pytest.FixtureRequest) -> None:
     """Glue is asked through the proxy by the contract, and without it by the other tests."""
-    CATALOG[:] = [f"glue in {proxy.endpoint if request.cls else moto.endpoint}"]
+    CATALOG[:] = [f"glue in us-east-1 at {proxy.endpoint if request.cls else moto.endpoint}"]
 
 
 def test_a_workflow_of_one_infer_becomes_a_crawler(
@@ -335,6 +337,8 @@ def infer(moto: Moto, operators: Operators, database: str, tmp_path: Path, monke
     s3.put_object(Bucket=bucket, Key="orders/a.csv", Body=b"id\n1\n")
     folder = write(tmp_path / "work", {f"{database}/orders/a.csv": "id\n1\n"})
     monkeypatch.chdir(folder)
+    for name, value in operators.env.variables.items():  # where the scheduler notes who deployed
+        monkeypatch.setenv(name, value)
     return Infer(operators.env, moto, folder, bucket, database, f"infer_{uuid4().hex[:8]}")
 
 
@@ -349,6 +353,25 @@ def test_a_step_of_another_configuration_becomes_no_crawler(infer: Infer) -> Non
     for said in (planned, deployed, ran):
         [told] = said.errors
         assert words in told and told.endswith("Deploy it with another scheduler: local.")
+    assert infer.crawler() is None
+
+
+def test_a_step_in_another_region_of_the_same_server_becomes_no_crawler(infer: Infer, moto: Moto) -> None:
+    clients = {"glue": moto.configuration(aws_region="eu-west-1"), "s3": moto.configuration()}
+    text = yaml.safe_dump(
+        {
+            "metastore_engine": "glue",
+            "storage_engine": "s3",
+            "clients": {name: {"configuration": told} for name, told in clients.items()},
+        }
+    )
+    found = parse_configuration(text, name="elsewhere.yaml", default_id="elsewhere")
+    save_configurations(infer.env, [(Path("elsewhere.yaml"), found)])
+
+    for act in (workflow_calls.plan, workflow_calls.deploy):
+        told = act(infer.env, infer.call("elsewhere")).response.errors[-1]
+        assert f"A crawler saves tables in the catalog glue in us-east-1 at {moto.endpoint}, " in told
+        assert f"not in glue in eu-west-1 at {moto.endpoint} (step_1, " in told
     assert infer.crawler() is None
 
 
@@ -416,6 +439,52 @@ def test_a_crawler_that_mason_did_not_make_is_left_alone(infer: Infer, scheduler
         answer(scheduler.delete_schedule, infer.name)
 
     assert infer.crawler() == before
+
+
+def test_revoking_a_token_names_the_crawlers_that_were_deployed_with_it(infer: Infer) -> None:
+    store = open_state(infer.env)
+    create_token(store, "ci", Scope.RUN)
+
+    deploy_with_token(infer, "ci")
+
+    ended = revoke(store, "ci")
+    assert (ended.paused, ended.elsewhere) == ([], [(infer.name, f"glue in us-east-1 at {infer.moto.endpoint}")])
+
+
+def test_a_crawler_is_its_last_deployers_and_nobodys_once_it_is_deleted(
+    infer: Infer, scheduler: GlueSchedulerClient
+) -> None:
+    store = open_state(infer.env)
+    for name in ("ci", "nightly", "other"):
+        create_token(store, name, Scope.RUN)
+    deploy_with_token(infer, "ci")
+    deploy_with_token(infer, "nightly")
+    assert [revoke(store, name).elsewhere for name in ("ci", "nightly")] == [
+        [],
+        [(infer.name, f"glue in us-east-1 at {infer.moto.endpoint}")],
+    ]
+
+    deploy_with_token(infer, "other")
+    answer(scheduler.delete_schedule, infer.name)
+
+    assert not revoke(store, "other").elsewhere
+
+
+def test_a_deployment_that_glue_refuses_leaves_no_deployer(infer: Infer) -> None:
+    store = open_state(infer.env)
+    create_token(store, "ci", Scope.RUN)
+    target = {"S3Targets": [{"Path": "s3://theirs/data"}]}
+    infer.moto.client("glue").create_crawler(Name=infer.name, Role=ROLE, DatabaseName="theirs", Targets=target)
+
+    deploy_with_token(infer, "ci", "Mason did not make the crawler")
+
+    assert not revoke(store, "ci").elsewhere
+
+
+def deploy_with_token(infer: Infer, name: str, error: str = "") -> None:
+    """Deploy the workflow as a request with the token does; `error` is what that is to be refused with."""
+    said = workflow_calls.deploy(infer.env, replace(infer.call(), caller=name)).response
+    assert [error in each for each in said.errors] == ([True] if error else [])
 
 
 def test_a_crawl_that_failed_is_a_step_that_failed_and_says_why(moto: Moto, proxy: AwsProxy) -> None:

@@ -145,7 +145,7 @@ def test_two_processes_never_run_one_thing_twice(shared: World) -> None:
 
     for minute in range(1, 11):
         shared.now = MONDAY + timedelta(minutes=minute)
-        threads = [threading.Thread(target=loop.look) for loop in loops]
+        threads = [threading.Thread(target=loop.start_due) for loop in loops]
         for thread in threads:
             thread.start()
         for thread in threads:

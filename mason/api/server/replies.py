@@ -68,7 +68,10 @@ class PathHider:
         folders.pop("/", None)
         self._names = folders
         longest_first = sorted(folders, key=len, reverse=True)
-        self._pattern = re.compile(f"({'|'.join(map(re.escape, longest_first))})(/|(?![.]?[\\w-]))")
+        # A folder's name begins where a word does ("/proc/self/root" is not "/root"), or behind a line's end in a repr.
+        self._pattern = re.compile(
+            f"(?:(?<![\\w.-])|(?<=\\\\[nrt]))({'|'.join(map(re.escape, longest_first))})(/|(?![.]?[\\w-]))"
+        )
 
     def __call__(self, message: str) -> str:
         return self._pattern.sub(self._hide_value, message)

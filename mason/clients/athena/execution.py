@@ -127,7 +127,7 @@ class AthenaExecutionClient(ExecutionClient):
 
     def _statement(self, work: AthenaWork) -> str:
         if work.job.output:
-            return work.question.unload(f"s3://{work.job.output}/_mason/data/<job>/").text
+            return work.question.unload(f"{work.job.output}/_mason/data/<job>/").text
         return work.question.rows(work.limit).text
 
     def _run_query(self, work: AthenaWork, response: Response) -> JobRecord:

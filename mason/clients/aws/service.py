@@ -25,10 +25,10 @@ class AwsService:
 
     @property
     def name(self) -> str:
-        """The service and where it is asked, such as `glue in eu-west-1`."""
+        """The service and where it is asked, such as `glue in eu-west-1`: a server in AWS's place has regions, too."""
         with aws_failures(self.title):
-            place = self._connection.endpoint or self._client.meta.region_name
-        return f"{self._name} in {place}"
+            region = self._client.meta.region_name
+        return f"{self._name} in {region}{f' at {self.endpoint}' if self.endpoint else ''}"
 
     @property
     def endpoint(self) -> str:

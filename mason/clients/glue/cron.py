@@ -30,13 +30,18 @@ class _Field:
     highest: int
     words: Mapping[str, int] = field(default_factory=dict)
 
+    @property
+    def one(self) -> str:
+        """The name with its article: "an hour"."""
+        return f"an {self.name}" if self.name.startswith("h") else f"a {self.name}"
+
     def read(self, text: str) -> set[int]:
         """Return the values that a field names."""
         found: set[int] = set()
         for part in text.split(","):
             matched = _PART.fullmatch(part)
             if matched is None:
-                raise ValueError(f'"{part}" cannot be a {self.name}')
+                raise ValueError(f'"{part}" cannot be {self.one}')
             found |= self._values(matched)
         return found
 
@@ -55,7 +60,7 @@ class _Field:
     def _value(self, word: str) -> int:
         value = int(word) if word.isdecimal() else self.words.get(word.upper(), -1)
         if not self.lowest <= value <= self.highest:
-            raise ValueError(f'"{word}" is no {self.name} ({self.lowest} to {self.highest})')
+            raise ValueError(f'"{word}" is not {self.one} ({self.lowest} to {self.highest})')
         return value
 
 

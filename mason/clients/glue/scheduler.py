@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
@@ -20,6 +21,9 @@ from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import Interrupted, MasonError
+from mason.state.home import open_state
+from mason.state.schedules import note_deployer
+from mason.util.environment import MasonEnvironment
 
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 15.0
@@ -46,7 +50,9 @@ class GlueSchedulerClient(SchedulerClient):
     @verb
     def register_dag(self, deployment: Deployment, *, response: Response) -> Schedule:
         _check(deployment.schedule)
-        self._crawlers.save(crawl_of(deployment, self._glue), response)
+        crawl = crawl_of(deployment, self._glue)
+        with self._note_deployer(deployment):
+            self._crawlers.save(crawl, response)
         return replace(deployment.schedule, workflow=deployment.workflow)
 
     def plan_dag(self, deployment: Deployment) -> Sequence[str]:
@@ -82,6 +88,21 @@ class GlueSchedulerClient(SchedulerClient):
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._crawlers.delete(name)
+        note_deployer(open_state(MasonEnvironment.of()), self._glue.name, name, "")
+
+    @contextmanager
+    def _note_deployer(self, deployment: Deployment) -> Iterator[None]:
+        """Keep who deploys a crawler before there is one: Glue does not know, and goes on when a token is revoked.
+
+        Two regions may have crawlers of one name.
+        """
+        store, name = open_state(MasonEnvironment.of()), deployment.schedule.name
+        former = note_deployer(store, self._glue.name, name, deployment.deployed_by)
+        try:
+            yield
+        except BaseException:
+            note_deployer(store, self._glue.name, name, former)
+            raise
 
 
 def _check(schedule: Schedule) -> None:
