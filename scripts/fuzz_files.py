@@ -31,7 +31,7 @@ from tests.merge.outcomes import Outcome
 Reader = Callable[[Path, Path, Mapping[str, Any]], Outcome]
 _SIGNS = [b'"', b"'", b",", b";", b"\t", b"|", b"\\", b"\n", b"\r\n", b"\x00", b"\xff", b"{", b"]", b" ", b"#", b"0"]
 _LINE_END = re.compile(r"\r\n|\r|\n")
-_SKIPPED = re.compile(r"its first (?:([0-9,]+) lines are|line is) no record|its first line says")
+_SKIPPED = re.compile(r"its first (?:([0-9,]+) lines are|line is) not a record|its first line says")
 
 
 @dataclass(frozen=True)

@@ -193,7 +193,7 @@ def test_what_is_wrong_with_resuming_is_told(server: Server) -> None:
 
     for path, status, message in (
         ("/api/run/none/resume", 404, 'There is no run "none".'),
-        (f"/api/run/{run}/resume?from=step_9", 400, 'There is not a step "step_9".'),
+        (f"/api/run/{run}/resume?from=step_9", 400, 'There is no step "step_9".'),
         (f"/api/run/{run}/resume?form=step_1", 400, 'There is no parameter "form"'),
         (f"/api/run/{of_file}/resume", 400, "was started with a file"),
     ):

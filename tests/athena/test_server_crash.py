@@ -40,7 +40,7 @@ from tests.ministack import Ministack
 MakeTable = Callable[[str, pa.Table], str]
 BY_HAND = """
 from mason.pipeline.jobs.query.job import QueryJob
-job = QueryJob("select 1 as one", parameters.get_required("database_name"), {}).to_job()
+job = QueryJob(statement="select 1 as one", database=parameters.get_required("database_name"), tables={}).to_job()
 plan, _ = config.execution.client.plan_job(job, response=resp)
 config.execution.client.run_job(plan, response=resp)
 resp.add_info("There was more to do.")

@@ -237,7 +237,7 @@ def test_a_column_of_an_unknown_type_is_text_and_said_to_be(
     table, _ = client.get_table(database, "orders", response=response)
 
     assert [each.type for each in table.schema.columns] == [pa.int32(), pa.string()]
-    assert response.warnings == ('Column "odd" is taken as text: there is not a type "uniontype".',)
+    assert response.warnings == ('Column "odd" is taken as text: there is no type "uniontype".',)
 
 
 def test_infer_saves_the_table_and_its_partitions_without_a_crawler(

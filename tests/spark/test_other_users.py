@@ -49,7 +49,7 @@ from mason.clients.spark.settings import RunnerSettings
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 runner = InProcessRunner(RunnerSettings())
 list(runner.run("spark_kernels:echo", [b"x"]))
-fetch_rows(runner, SqlQuery({BROADCAST!r}, []))
+fetch_rows(runner, SqlQuery(statement={BROADCAST!r}, tables=[]))
 from pyspark import SparkContext
 conf = SparkContext._active_spark_context.getConf()
 print(json.dumps([SparkContext._gateway.proc.pid, conf.get("spark.local.dir")]), flush=True)

@@ -162,7 +162,7 @@ class TestNulls:
     def test_a_table_of_nulls_is_not_fresh(self, here: Database) -> None:
         path = here.given("t", pa.table({"d": pa.nulls(2, pa.date32())}))
         result = checked(here.runner, path, "freshness d max_age=1d")
-        assert list(result.errors) == ["freshness d max_age=1d: there is not a value that could be new."]
+        assert list(result.errors) == ["freshness d max_age=1d: there is no value that could be new."]
 
 
 def test_nan_lies_in_no_range_and_is_a_value_like_any_other(database: Database) -> None:

@@ -77,7 +77,7 @@ def test_an_unknown_dependency_is_named_with_the_nearest_and_what_waits_for_it(f
     flows.workflow(step("first"), step("second", "frist"), step("third", "second"))
 
     assert flows.registration_problems() == [
-        '14: dag[1].dependencies[0]: there is not a step "frist". Did you mean "first"?',
+        '14: dag[1].dependencies[0]: there is no step "frist". Did you mean "first"?',
         '15: dag[2]: "third" can never be reached: a step before it waits for one that is not there',
     ]
 
@@ -179,7 +179,7 @@ def test_what_does_not_fit_the_schema_hides_no_other_problem(flows: Flows) -> No
         "timeout, when.",
         '17: dag[1].retry: "often" must be "exponential(SECONDS)" or "constant(SECONDS)", as in "exponential(5)"',
         "18: dag[1].retry_max: -1 is less than the minimum of 0",
-        '23: dag[2].dependencies[0]: there is not a step "nowhere".',
+        '23: dag[2].dependencies[0]: there is no step "nowhere".',
         '24: dag[2].when: "c.x =" cannot be read near "="',
         "25: dag[2].timeout: must be a number, not text",
         '26: dag[3]: "d" can never be reached: a step before it waits for one that is not there',

@@ -386,10 +386,8 @@ class TestChoices:
         assert said.response.errors == ('"b" cannot run alone: "a" before it has to run again. Use --from.',)
 
     def test_a_step_that_is_not_there(self, runs: Runs, first: str) -> None:
-        assert runs.resume(first, first="bb").said.response.errors == ('There is not a step "bb". Did you mean "b"?',)
-        assert runs.resume(first, only="merge").said.response.errors == (
-            'There is not a step "merge". Steps: a, b, c.',
-        )
+        assert runs.resume(first, first="bb").said.response.errors == ('There is no step "bb". Did you mean "b"?',)
+        assert runs.resume(first, only="merge").said.response.errors == ('There is no step "merge". Steps: a, b, c.',)
 
 
 def test_an_unknown_run_is_refused(runs: Runs) -> None:

@@ -309,7 +309,7 @@ def test_a_schedule_that_would_not_be_taken_today_still_fires(world: World) -> N
 @pytest.mark.parametrize(
     ("wrong", "said"),
     [
-        ({"Schedule": "0 6 * * * Mars/Olympus_Mons"}, 'there is not a time zone "Mars/Olympus_Mons"'),
+        ({"Schedule": "0 6 * * * Mars/Olympus_Mons"}, 'there is no time zone "Mars/Olympus_Mons"'),
         ({"DoneUpTo": "yesterday"}, "Invalid isoformat string: 'yesterday'"),
         ({"DoneUpTo": None}, "argument must be str"),
     ],

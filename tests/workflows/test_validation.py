@@ -121,8 +121,8 @@ def test_a_reference_to_nothing_is_refused(flows: Flows) -> None:
     flows.workflow(step("a"), step("b", "a", when='"{{c.rows}} > 0"'))
 
     assert flows.problems('b:\n  parameters:\n    text: "{{x.job_id}}"\n') == [
-        'workflow.yaml:15: dag[1].when: "{{c.rows}}" refers to nothing: there is not a step of that name',
-        'parameters.yaml:3: b.parameters.text: "{{x.job_id}}" refers to nothing: there is not a step of that name',
+        'workflow.yaml:15: dag[1].when: "{{c.rows}}" refers to nothing: there is no step of that name',
+        'parameters.yaml:3: b.parameters.text: "{{x.job_id}}" refers to nothing: there is no step of that name',
     ]
 
 

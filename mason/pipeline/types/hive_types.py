@@ -182,7 +182,7 @@ def _read_type(tokens: _Tokens) -> pa.DataType:
         tokens.next()
         tokens.expect(")")
     if word not in _FROM_HIVE:
-        raise ValueError(f'there is not a type "{word}"')
+        raise ValueError(f'there is no type "{word}"')
     return _FROM_HIVE[word]
 
 

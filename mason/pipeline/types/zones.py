@@ -29,7 +29,7 @@ def check_zone(name: str) -> str:
     known = zoneinfo.available_timezones()
     if name not in known:
         hint = did_you_mean(name, sorted(known)) or "Zones are named as in Europe/Berlin or UTC."
-        raise UnknownZone(f'There is not a time zone "{name}".', hint=hint)
+        raise UnknownZone(f'There is no time zone "{name}".', hint=hint)
     return name
 
 

@@ -65,7 +65,7 @@ def _dependency_problems(steps: Sequence[tuple[int, StepSpec]], known: Mapping[s
             if each not in known:
                 unknown.add(step.id)
                 near = did_you_mean(each, known) if len(known) <= _MANY else ""  # it compares with every one
-                yield ("dag", number, "dependencies", index), f'there is not a step "{each}". {near}'.rstrip()
+                yield ("dag", number, "dependencies", index), f'there is no step "{each}". {near}'.rstrip()
     dependencies: dict[str, list[str]] = {key: [] for key in known}
     for _, step in steps:  # of steps with one id, each counts
         dependencies[step.id] += [each for each in step.dependencies if each in known]

@@ -229,4 +229,4 @@ def _too_early(key: str, target: str) -> str:
 
 
 def _nothing(reference: Reference) -> str:
-    return f'"{{{{{reference.text}}}}}" refers to nothing: there is not a step of that name'
+    return f'"{{{{{reference.text}}}}}" refers to nothing: there is no step of that name'

@@ -51,7 +51,7 @@ def check_choice(workflow: ValidWorkflow, store: StateStore, run: Record, choice
     for key in filter(None, (choice.first, choice.only)):
         if key not in workflow.dag.by_key:
             some = f"Steps: {', '.join(list(workflow.dag.by_key)[:_SHOWN_STEPS])}."
-            raise BadInput(f'There is not a step "{key}".', hint=did_you_mean(key, workflow.dag.by_key) or some)
+            raise BadInput(f'There is no step "{key}".', hint=did_you_mean(key, workflow.dag.by_key) or some)
 
 
 def resume_workflow(

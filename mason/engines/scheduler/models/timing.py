@@ -132,7 +132,7 @@ def _zone(words: list[str], written: str) -> str:
         known = sorted(available_timezones())
         ends = next((f'Did you mean "{each}"?' for each in known if each.endswith(f"/{words[0]}")), "")
         near = ends or did_you_mean(words[0], known) or 'Write one such as "Europe/Berlin".'
-        raise ValueError(f'there is not a time zone "{words[0]}". {near}') from None
+        raise ValueError(f'there is no time zone "{words[0]}". {near}') from None
     return words[0]
 
 

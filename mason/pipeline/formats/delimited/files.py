@@ -41,7 +41,7 @@ class KnownHeader:
 def read_csv(
     name: str, texts: Iterator[str], options: CsvOptions, budget: Budget, headers: dict[str, KnownHeader]
 ) -> FileSchema | None:
-    """Return the columns of a text that comes block by block, or None if there is not a record in it.
+    """Return the columns of a text that comes block by block, or None if there is no record in it.
 
     `headers` are first lines of other files that turned out to be headers: who begins with the same line needs no
     second look. Records are numbered from 1, the header included.

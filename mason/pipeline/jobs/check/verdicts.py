@@ -100,7 +100,7 @@ def _row_count(check: Check, rows: int) -> CheckResult:
 
 def _freshness(check: Check, micros: int | None, as_of: datetime) -> CheckResult:
     if micros is None:
-        message = f"{check.name}: there is not a value that could be new."
+        message = f"{check.name}: there is no value that could be new."
         return CheckResult(check=check, holds=False, found={"Newest": None, "AsOf": as_of.isoformat()}, message=message)
     oldest = _before(as_of, read_age(check.max_age))
     newest = _isoformat(micros)

@@ -61,9 +61,9 @@ class ExplodeResult(Outcome):
     @property
     def warnings(self) -> Iterator[str]:
         for path, count in self.kept.items():
-            kind = "list" if pa.types.is_list(self.plan.form.texts[path]) else "object"
-            texts = f"{counted(count, 'text')} {'is' if count == 1 else 'are'}"
-            yield f'In "{describe_path(path)}" {texts} no JSON {kind} as the others are, and kept as text.'
+            kind = "JSON list" if pa.types.is_list(self.plan.form.texts[path]) else "JSON object"
+            are = f"is not a {kind}" if count == 1 else f"are not {kind}s"
+            yield f'In "{describe_path(path)}" {counted(count, "text")} {are} as the others are, and kept as text.'
 
     def to_dict(self) -> dict[str, Any]:
         output = self.plan.job.output

@@ -1,7 +1,7 @@
 """Runs an explode: tasks until everything fits, the sums, and one commit for all tables.
 
 The tables are folders of one output, each with a commit record of its own, so that any reader takes it for a table. All
-are staged together and become visible in one step, when the output's own folder is exchanged: there is not a moment at
+are staged together and become visible in one step, when the output's own folder is exchanged: there is no moment at
 which a child shows rows of which the parent knows nothing.
 """
 
