@@ -329,7 +329,8 @@ from mason.pipeline.jobs.query.job import QueryJob
 statement = "select count(*) as n from t a, t b, t c, t d where (a.n * b.n + c.n * d.n) % 1009 = 500"
 folder = {str(mason.folder / "shop")!r}
 numbers = TableRef("shop.t", Location(f"{{folder}}/numbers"))
-job = QueryJob(statement=statement, database="shop", tables={{"t": numbers}}, output=Location(f"{{folder}}/out")).to_job()
+output = Location(f"{{folder}}/out")
+job = QueryJob(statement=statement, database="shop", tables={{"t": numbers}}, output=output).to_job()
 plan, resp = config.execution.client.plan_job(job, response=resp)
 open({str(mason.folder / "begun")!r}, "w").close()
 config.execution.client.run_job(plan, response=resp)
