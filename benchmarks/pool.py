@@ -38,15 +38,14 @@ def main() -> None:
 
 def measure(running: Script) -> Result:
     """Run the call of an operator that is not Mason's own, which has a child for itself, again and again."""
-    from mason.api.server.execution import Execution
-    from mason.operators.catalogue import LiveCatalogue
-
     from benchmarks.measure import Comparison, Result, Runs
     from benchmarks.script import MASON
     from mason.api.processes.limits import CallLimits
     from mason.api.processes.pool import CallProcesses
-    from mason.api.server.calls import Call
+    from mason.api.server.calls.call import Call
+    from mason.api.server.calls.execution import Execution
     from mason.api.server.settings import ServerSettings
+    from mason.operators.registration.catalogue import LiveCatalogue
     from mason.pipeline.driving.handover import Handover
     from mason.state.home import open_state
     from mason.state.models import Kind
@@ -65,13 +64,13 @@ def measure(running: Script) -> Result:
 
     def milliseconds_apart() -> float:
         began = time.perf_counter()
-        outcome = processes.run(Call(Kind.OPERATOR, "bench", "nothing"), Handover(), reuse=False)
+        outcome = processes.run(Call(kind=Kind.OPERATOR, namespace="bench", command="nothing"), Handover(), reuse=False)
         assert outcome.answer[1] == 200, outcome
         return 1000 * (time.perf_counter() - began)
 
     def milliseconds_here() -> float:
         began = time.perf_counter()
-        answer = here(Call(Kind.OPERATOR, "bench", "nothing"), Handover())
+        answer = here(Call(kind=Kind.OPERATOR, namespace="bench", command="nothing"), Handover())
         assert answer[1] == 200, answer
         return 1000 * (time.perf_counter() - began)
 
