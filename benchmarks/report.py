@@ -86,9 +86,9 @@ GROUPS = (
     ),
     Group(
         "Spark from cold",
-        "Wall time of a process from its start to its end, which starts Spark, once for itself and once as a server that "
-        "is kept. Bare Spark has the same archive of classes, runs one task as an RDD and does not wait for Spark's stop. "
-        "It alone takes 0.62 × the time that the version before took here: the target beside that version is below it.",
+        "Wall time of a process from its start to its end, which starts Spark, once for itself and once as a server "
+        "that is kept. Bare Spark has the same archive of classes, runs one task as an RDD and does not wait for "
+        "Spark's stop. It alone takes 0.62 × the time of the version before: the target beside that is below it.",
         ("cold",),
         "cold",
     ),
