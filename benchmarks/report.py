@@ -85,14 +85,6 @@ GROUPS = (
         "small_merge",
     ),
     Group(
-        "Spark from cold",
-        "Wall time of a process from its start to its end, which starts Spark, once for itself and once as a server "
-        "that is kept. Bare Spark has the same archive of classes, runs one task as an RDD and does not wait for "
-        "Spark's stop. It alone takes 0.62 × the time of the version before: the target beside that is below it.",
-        ("cold",),
-        "cold",
-    ),
-    Group(
         "A call in a process of its own",
         "What the server's pool of children adds to a call that does nothing; the rival is the time that was allowed.",
         ("pool",),
