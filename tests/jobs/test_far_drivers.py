@@ -437,6 +437,8 @@ class DyingClient(FarClient):
     def far_driver(self):
         return Dying()
 
+# A driver that was started is another process, and has to find the class.
+DyingClient.__module__, DyingClient.__qualname__ = FarClient.__module__, FarClient.__qualname__
 client = DyingClient({})
 merge = MergeJob(Location(f"{folder}/in"), Location(f"{folder}/out/people"))
 plan, _ = client.plan_job(merge.to_job(), response=Response())

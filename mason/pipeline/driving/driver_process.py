@@ -8,6 +8,7 @@ writes.
 from __future__ import annotations
 
 import fcntl
+import hashlib
 import os
 import pickle
 import subprocess
@@ -120,7 +121,9 @@ def main() -> int:
     except (EOFError, pickle.UnpicklingError):
         return 1  # who was about to say it is gone; whoever asks for the job again starts another driver
     try:
-        file = private_folder(runtime_root() / "drivers") / launch.job_id
+        # Ids come from tokens: two states on one machine may have jobs of one id, but not with events in one place.
+        place = hashlib.sha256(str(launch.events).encode()).hexdigest()[:8]
+        file = private_folder(runtime_root() / "drivers") / f"{launch.job_id}-{place}"
         lock = open(file, "w", encoding="ascii")  # noqa: SIM115 (it is closed below)
     except (OSError, Forbidden) as error:
         reason = f"The driver of the job cannot keep a lock on its machine, so that it is the only one: {error}"
