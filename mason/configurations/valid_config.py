@@ -36,6 +36,8 @@ class Engine(Generic[C]):
     role: str
     config_id: str
     configurations: Mapping[str, Mapping[str, Any]]
+    env: MasonEnvironment = field(default_factory=MasonEnvironment.of)
+    """The home and the state that the clients have."""
     _built: dict[str, C] = field(default_factory=dict)
     secrets: ClientSecrets | None = None
     """What fills the secrets that a client's configuration names."""
@@ -81,6 +83,7 @@ class Engine(Generic[C]):
             values = self.configurations[name]
             filled = self.secrets.fill(name, values) if self.secrets else values
             built = cast(C, build_client(name, self.role, filled))
+            built.belong_to(self.env)
             # Of two threads that come first at once, both get the same one: clients are compared by identity.
             return self._built.setdefault(name, built)
         return self._built[name]
@@ -116,6 +119,7 @@ class Engine(Generic[C]):
             role=self.role,
             config_id=self.config_id,
             configurations=chosen,
+            env=self.env,
             _built=self._built,
             secrets=self.secrets,
             configured=self.configured or self.client_names,
@@ -221,7 +225,7 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     for role in role_names():
         names = configuration.engines[role] or (_own_storages(configuration) if role == "storage" else ())
         values = {name: filled[name] for name in names}
-        engines[role] = Engine(role=role, config_id=configuration.id, configurations=values, secrets=secrets)
+        engines[role] = Engine(role=role, config_id=configuration.id, configurations=values, env=env, secrets=secrets)
     warnings = [
         f'Configuration "{configuration.id}": {".".join(key)}: {message}'
         for key, message in configuration_warnings(configuration, filled)

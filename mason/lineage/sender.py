@@ -18,19 +18,19 @@ QUIET_SECONDS = 60.0
 HOW_TO_INSTALL = "openlineage-python is not installed. Run: pip install 'mason-data[openlineage]'"
 
 
-def tell(moment: Moment, subject: Subject, said: Said = NOTHING) -> str:
+def tell(env: MasonEnvironment, moment: Moment, subject: Subject, said: Said = NOTHING) -> str:
     """Tell what happened, if that is wanted, and return why it could not be told, once."""
     try:
-        settings = lineage_settings(MasonEnvironment.of())
+        settings = lineage_settings(env)
     except InvalidConfiguration as error:
         return _once(f"Lineage is not told. {error}")
     return _sender(settings).send(moment, subject, said) if settings else ""
 
 
-def is_wanted() -> bool:
+def is_wanted(env: MasonEnvironment) -> bool:
     """Say whether somebody wants lineage to be told."""
     try:
-        return lineage_settings(MasonEnvironment.of()) is not None
+        return lineage_settings(env) is not None
     except InvalidConfiguration:
         return True  # and who tells it will say what is wrong
 

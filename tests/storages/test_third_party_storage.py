@@ -7,16 +7,20 @@ from __future__ import annotations
 
 import ast
 import inspect
+import os
 import signal
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pyarrow.fs as pafs
 import pyarrow.parquet as pq
 import pytest
 import yaml
 
 from mason.pipeline.storage.abilities import Abilities
-from mason.pipeline.storage.address import StorageAddress, abilities_of
+from mason.pipeline.storage.address import StorageAddress, abilities_of, abilities_of_files
 from tests.cli.support import errors, install_package, strict_json
 from tests.conftest import PROJECT, Mason, write
 
@@ -151,7 +155,8 @@ def test_an_input_that_is_not_there_is_named_with_its_scheme(shop: Shop) -> None
 
 def test_every_storage_has_the_whole_contract_of_an_address() -> None:
     asked = {name for name, each in vars(StorageAddress).items() if inspect.isfunction(each) and name[0] != "_"}
-    modules = [*PROJECT.glob("mason/clients/*/address.py"), SHELF / "address.py"]
+    disks = PROJECT / "mason" / "pipeline" / "storage" / "disks.py"
+    modules = [*PROJECT.glob("mason/clients/*/address.py"), SHELF / "address.py", disks]
 
     for module in modules:
         defined = {
@@ -164,7 +169,65 @@ def test_every_storage_has_the_whole_contract_of_an_address() -> None:
 
 
 def test_what_a_storage_can_do_is_what_its_client_declares() -> None:
-    disks, store = abilities_of("file:///"), abilities_of("s3://?region=eu-central-1")
+    disks, store = abilities_of("file:///?root=%2Fsrv"), abilities_of("s3://?region=eu-central-1")
 
     assert disks.exchanges_folders and disks.opens_paths and not disks.has_conditions
     assert store == Abilities() and store.has_conditions and not store.exchanges_folders
+    assert abilities_of_files(pafs.LocalFileSystem()) == disks
+
+
+SUITE = """
+from uuid import uuid4
+
+import pytest
+from shelf import address
+from shelf.storage import ShelfStorageClient
+
+from mason.pipeline.storage.address import abilities_of_files
+from mason.testing import StorageContract
+
+
+class TestShelf(StorageContract):
+    @pytest.fixture
+    def client(self, tmp_path):
+        return ShelfStorageClient({"root": str(tmp_path)})
+
+    @pytest.fixture
+    def base_path(self):
+        return f"shelf://room/{uuid4().hex}"
+
+    def test_its_file_system_can_do_what_it_declares(self, client):
+        assert abilities_of_files(client.filesystem()) == address.ABILITIES
+"""
+
+
+def test_it_passes_the_suite_of_storages(shop: Shop) -> None:
+    write(shop.mason.folder, {"suite/test_shelf.py": SUITE})
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "suite"]
+
+    done = subprocess.run(
+        command,
+        cwd=shop.mason.folder,
+        env={**os.environ, **shop.mason.variables},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+    assert done.returncode == 0, done.stdout[-5000:] + done.stderr
+
+
+def test_a_storage_that_exchanges_folders_declares_what_that_needs() -> None:
+    with pytest.raises(ValueError, match="has_folders, creates_and_renames and opens_paths as well"):
+        Abilities(exchanges_folders=True)
+
+
+def test_a_storage_that_can_commit_nothing_is_read_and_not_written_to(shop: Shop) -> None:
+    assert shop.merge("old").exit_code == 0
+    address = shop.mason.folder.parent / "site" / "shelf" / "address.py"
+    address.write_text(address.read_text().replace("has_conditions=True", "has_conditions=False"))
+
+    [told] = errors(shop.mason, "table", "merge", "-p", "input_path:new,output_path:shelf://room/t", "--plan")
+
+    assert "No table can be written to shelf://room/t" in told and "Write it to another storage." in told
+    shop.must("merge", "input_path:shelf://room/t", "output_path:back")

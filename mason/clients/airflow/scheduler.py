@@ -41,7 +41,6 @@ from mason.state.schedules import (
     unknown_schedule,
 )
 from mason.util.atomic_file import write_file
-from mason.util.environment import MasonEnvironment
 from mason.util.names import is_config_id
 
 LOG = logging.getLogger("mason")
@@ -154,7 +153,7 @@ class AirflowSchedulerClient(SchedulerClient):
         self._pause_and_check(name)
         file.unlink(missing_ok=True)  # before the DAG goes: Airflow would read it again
         self._delete_dag(name, response)
-        forget_schedule(open_state(MasonEnvironment.of()), AIRFLOW, name)
+        forget_schedule(open_state(self.mason_env), AIRFLOW, name)
 
     @contextmanager
     def _keep_deployment(self, deployment: Deployment) -> Iterator[tuple[str, Mapping[str, Any]]]:
@@ -162,7 +161,7 @@ class AirflowSchedulerClient(SchedulerClient):
 
         Yields its start, and what was there.
         """
-        store = open_state(MasonEnvironment.of())
+        store = open_state(self.mason_env)
         name, wanted = deployment.schedule.name, deployment.to_dict()
         record = store.get_record(RecordKind.SCHEDULE, f"{AIRFLOW}:{name}")
         before = record.document if record else {}
@@ -259,13 +258,13 @@ class AirflowSchedulerClient(SchedulerClient):
 
     def _check_may_change(self, name: str) -> None:
         if is_config_id(name):  # nothing else can be the name of a schedule
-            check_may_change(open_state(MasonEnvironment.of()), AIRFLOW, name)
+            check_may_change(open_state(self.mason_env), AIRFLOW, name)
 
     def _unknown(self, name: str) -> NotFound:
         return unknown_schedule(name, sorted(str(each["dag_id"]) for each in self._list_visible_dags()))
 
     def _list_visible_dags(self) -> list[Mapping[str, Any]]:
-        hidden = list_hidden_names(read_state(MasonEnvironment.of()), AIRFLOW)
+        hidden = list_hidden_names(read_state(self.mason_env), AIRFLOW)
         return [each for each in self._api.dags(TAG) if each["dag_id"] not in hidden]
 
     def _file(self, name: str) -> Path:

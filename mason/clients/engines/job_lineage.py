@@ -22,7 +22,7 @@ def with_lineage(run_job: RunJob) -> RunJob:
 
     @functools.wraps(run_job)
     def run(client: Any, plan: JobPlan, response: Response) -> tuple[JobRecord, Response]:
-        if surroundings().is_reported or not is_wanted():
+        if surroundings().is_reported or not is_wanted(client.mason_env):
             return run_job(client, plan, response=response)
         with within_job():
             return _run_with_events(run_job, client, plan, response)
@@ -34,7 +34,7 @@ def _run_with_events(run_job: RunJob, client: Any, plan: JobPlan, response: Resp
     subject = job_subject(plan.job, surroundings(), response.redactor)
 
     def say(moment: Moment, details: Mapping[str, Any], error: str, tags: Mapping[str, str]) -> None:
-        problem = tell(moment, subject, _describe_job(plan, details, response, error, tags))
+        problem = tell(client.mason_env, moment, subject, _describe_job(plan, details, response, error, tags))
         if problem:
             response.add_warning(problem)
 

@@ -14,6 +14,7 @@ from typing import Any, ClassVar, NoReturn, ParamSpec, TypeVar
 
 from mason.clients.response import Response
 from mason.errors import MasonError, Unsupported
+from mason.util.environment import MasonEnvironment
 
 LOG = logging.getLogger("mason.clients")
 
@@ -30,6 +31,20 @@ class Role(ABC):  # noqa: B024 (its verbs are those of its children, the contrac
 
     errors: ClassVar[Mapping[type[Exception], type[MasonError]]] = {}
     """The technology's exceptions and what they are for Mason; what is not listed is a bug and keeps its traceback."""
+
+    _environment: MasonEnvironment | None = None
+
+    @property
+    def mason_env(self) -> MasonEnvironment:
+        """Where Mason keeps what is its own: the home and the state of whoever uses the configuration of this client.
+
+        A client that somebody has built by hand is part of no configuration, and has those of its process.
+        """
+        return self._environment or MasonEnvironment.of()
+
+    def belong_to(self, env: MasonEnvironment) -> None:
+        """Have the home and the state of a configuration that this client is a part of."""
+        self._environment = env
 
     def __init_subclass__(cls, **options: Any) -> None:
         """Have verbs that their author wrote without `@verb` take the response, and refuse, as all others do."""

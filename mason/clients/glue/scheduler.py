@@ -23,7 +23,6 @@ from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import Interrupted, MasonError
 from mason.state.home import open_state
 from mason.state.schedules import note_deployer
-from mason.util.environment import MasonEnvironment
 
 _FIRST_WAIT = 1.0
 _LONGEST_WAIT = 15.0
@@ -88,7 +87,7 @@ class GlueSchedulerClient(SchedulerClient):
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
         self._crawlers.delete(name)
-        note_deployer(open_state(MasonEnvironment.of()), self._glue.name, name, "")
+        note_deployer(open_state(self.mason_env), self._glue.name, name, "")
 
     @contextmanager
     def _note_deployer(self, deployment: Deployment) -> Iterator[None]:
@@ -96,7 +95,7 @@ class GlueSchedulerClient(SchedulerClient):
 
         Two regions may have crawlers of one name.
         """
-        store, name = open_state(MasonEnvironment.of()), deployment.schedule.name
+        store, name = open_state(self.mason_env), deployment.schedule.name
         former = note_deployer(store, self._glue.name, name, deployment.deployed_by)
         try:
             yield

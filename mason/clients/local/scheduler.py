@@ -22,7 +22,6 @@ from mason.errors import BadInput, Conflict
 from mason.state.home import open_state, read_state
 from mason.state.models import Record
 from mason.state.schedules import LOCAL, PAUSED, change_schedule, find_schedule, forget_schedule, list_schedules
-from mason.util.environment import MasonEnvironment
 
 _LEAST_PARALLEL = 4
 _WHO_FIRES = "`mason run` or `mason workflow --scheduler` runs what is due"
@@ -65,7 +64,7 @@ class LocalSchedulerClient(SchedulerClient):
             return {**deployment.to_dict(), **who, "DoneUpTo": since, **unchanged}
 
         name = deployment.schedule.name
-        schedule = _schedule(change_schedule(open_state(MasonEnvironment.of()), LOCAL, name, add_deployment))
+        schedule = _schedule(change_schedule(open_state(self.mason_env), LOCAL, name, add_deployment))
         when = f"is due next at {schedule.next_due_at}" if schedule.next_due_at else "is due when it is triggered"
         response.add_info(f"{name} {when}; {_WHO_FIRES}.")
         for lost in deployment.gives_way(former):
@@ -74,7 +73,7 @@ class LocalSchedulerClient(SchedulerClient):
 
     @verb
     def list_schedules(self, *, response: Response) -> Sequence[Schedule]:
-        return [_schedule(each) for each in list_schedules(read_state(MasonEnvironment.of()), LOCAL)]
+        return [_schedule(each) for each in list_schedules(read_state(self.mason_env), LOCAL)]
 
     @verb
     def validate_schedule(self, schedule: Schedule, *, response: Response) -> None:
@@ -82,7 +81,7 @@ class LocalSchedulerClient(SchedulerClient):
 
     @verb
     def trigger_schedule(self, name: str, *, response: Response) -> str:
-        store = open_state(MasonEnvironment.of())
+        store = open_state(self.mason_env)
         paused = find_schedule(store, LOCAL, name).document.get(PAUSED)
         if paused:
             raise Conflict(f'The schedule "{name}" is paused: {paused}', hint="Deploy it again to resume it.")
@@ -94,7 +93,7 @@ class LocalSchedulerClient(SchedulerClient):
 
     @verb
     def delete_schedule(self, name: str, *, response: Response) -> None:
-        store = open_state(MasonEnvironment.of())
+        store = open_state(self.mason_env)
         find_schedule(store, LOCAL, name)
         forget_schedule(store, LOCAL, name)
 

@@ -84,4 +84,10 @@ def _with_root(engine: Engine[Any], root: Path) -> Engine[Any]:
         name: {**values, "root": str(root)} if name == _LOCAL else values
         for name, values in engine.configurations.items()
     }
-    return Engine(role=engine.role, config_id=engine.config_id, configurations=configurations, secrets=engine.secrets)
+    return Engine(
+        role=engine.role,
+        config_id=engine.config_id,
+        configurations=configurations,
+        env=engine.env,
+        secrets=engine.secrets,
+    )

@@ -44,7 +44,6 @@ from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
-from mason.util.environment import MasonEnvironment
 
 _LOG = logging.getLogger("mason.pipeline")
 _MOST_LISTED = 1_000
@@ -76,18 +75,18 @@ class PipelineExecutionClient(ExecutionClient):
     def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
         """Accept a job and have a thread of this process run it; the process does not end before its jobs have."""
         job_id = token_id(token) if token else ""
-        earlier = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id) if job_id else None
+        earlier = read_state(self.mason_env).get_record(RecordKind.JOB, job_id) if job_id else None
         far = self.far_driver()
         if earlier:
             if far and was_left_unstarted(earlier):
                 far.start(self._launch(plan, earlier.id, response))
-            return reconcile_record(earlier)
+            return reconcile_record(earlier, self.mason_env)
         try:
             if far:
                 return self._submit_far(plan, job_id or next_job_id(), far, response)
             watch = self._accept(plan, response, job_id)
         except AlreadyExists:  # submitted twice at the same moment
-            return _find_record(job_id)
+            return self._find_record(job_id)
         drive = with_lineage(lambda client, plan, response: (client.drive(plan, watch, response), response))
         # A response is added to by its call alone, which goes on meanwhile; the job's own is kept in its record.
         start_driver(watch.job_id, drive, self, plan, Response(response.redactor))
@@ -104,7 +103,7 @@ class PipelineExecutionClient(ExecutionClient):
         """Submit a job whose driver is elsewhere, wait for it, and give or raise what it would have given here."""
         accepted, _ = self.submit_job(plan, response=response)
         ended, _ = self.wait_job(accepted.id, response=response)
-        record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, accepted.id)
+        record = read_state(self.mason_env).get_record(RecordKind.JOB, accepted.id)
         events = events_of(record.document) if record else None
         result = events.read_result() if events else {}
         for warning in result.get("Warnings", ()):
@@ -131,7 +130,7 @@ class PipelineExecutionClient(ExecutionClient):
     def _submit_far(self, plan: JobPlan, job_id: str, far: FarDriver, response: Response) -> JobRecord:
         launch = self._launch(plan, job_id, response)
         begun = {**describe_begun(plan.job), **far_record(launch.events)}
-        store = open_state(MasonEnvironment.of())
+        store = open_state(self.mason_env)
         record = store.add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
         try:
             far.start(launch)
@@ -139,7 +138,7 @@ class PipelineExecutionClient(ExecutionClient):
             ended = {**record.document, "Error": response.redactor(str(error)), "EndedAt": utc_now()}
             store.update_record(record, JobStatus.FAILED, ended)
             raise
-        return reconcile_record(record)
+        return reconcile_record(record, self.mason_env)
 
     def _launch(self, plan: JobPlan, job_id: str, response: Response) -> DriverLaunch:
         kind = type(self)
@@ -156,7 +155,7 @@ class PipelineExecutionClient(ExecutionClient):
     def _accept(self, plan: JobPlan, response: Response, job_id: str = "") -> JobWatch:
         work: Work = plan.payload
         call = current_call()
-        book = StateBook(open_state(MasonEnvironment.of()), [call.id] if call else [])
+        book = StateBook(open_state(self.mason_env), [call.id] if call else [])
         watch = JobWatch(book, plan.job, job_id or next_job_id(), response.redactor, work.task_bytes)
         watch.note(work.summary)
         for warning in response.warnings:
@@ -192,25 +191,31 @@ class PipelineExecutionClient(ExecutionClient):
 
     @verb
     def get_job(self, job_id: str, *, response: Response) -> JobRecord:
-        return _find_record(job_id)
+        return self._find_record(job_id)
 
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
-        found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB, limit=_MOST_LISTED)
-        return [_in_short(reconcile_record(each)) for each in found]
+        found = read_state(self.mason_env).list_records(RecordKind.JOB, limit=_MOST_LISTED)
+        return [_in_short(reconcile_record(each, self.mason_env)) for each in found]
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
-        job = _find_record(job_id)
+        job = self._find_record(job_id)
         if job.status.is_final:
             response.add_info(f"The job is over already: it {_ENDS[job.status]}.")
             return job
-        asked = ask_to_cancel(open_state(MasonEnvironment.of()), job)
+        asked = ask_to_cancel(self.mason_env, job)
         if asked.status.is_final:
             response.add_info(f"The job {_ENDS[asked.status]}.")
         else:
             response.add_info("Cancellation requested. The job stops after its current task.")
         return asked
+
+    def _find_record(self, job_id: str) -> JobRecord:
+        record = read_state(self.mason_env).get_record(RecordKind.JOB, job_id)
+        if record is None:
+            raise NotFound(f'There is no job "{job_id}".')
+        return reconcile_record(record, self.mason_env)
 
 
 @contextmanager
@@ -245,13 +250,6 @@ _ENDS = {
 def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
     return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
-
-
-def _find_record(job_id: str) -> JobRecord:
-    record = read_state(MasonEnvironment.of()).get_record(RecordKind.JOB, job_id)
-    if record is None:
-        raise NotFound(f'There is no job "{job_id}".')
-    return reconcile_record(record)
 
 
 def _in_short(job: JobRecord) -> JobRecord:

@@ -30,7 +30,6 @@ from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
-from mason.state.store import StateStore
 from mason.util.ending import check_ending
 from mason.util.environment import MasonEnvironment
 from mason.util.redaction import Redactor
@@ -243,11 +242,11 @@ def token_id(token: str) -> str:
     return hashlib.sha256(token.encode()).hexdigest()[:16]
 
 
-def reconcile_record(record: Record) -> JobRecord:
+def reconcile_record(record: Record, env: MasonEnvironment) -> JobRecord:
     """Return what a record says, unless it says `running` and its process is gone: then the job is lost."""
     if JobStatus(record.status).is_final:
         return _job_record(record)
-    store = open_state(MasonEnvironment.of())
+    store = open_state(env)
     if EVENTS in record.document:
         return _job_record(bring_up_to_date(store, record))
     if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
@@ -271,8 +270,9 @@ def _settle_outcome(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
     return JobStatus.LOST, {"Error": LOST}
 
 
-def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
+def ask_to_cancel(env: MasonEnvironment, job: JobRecord) -> JobRecord:
     """Ask the process that runs a job to end it, and return what became of it, or how it is after some seconds."""
+    store = open_state(env)
     with suppress(AlreadyExists):  # somebody else asked, too
         store.add_record(RecordKind.CANCELLATION, job.id, "asked", {"AskedAt": utc_now()})
     found = store.get_record(RecordKind.JOB, job.id)
@@ -284,7 +284,8 @@ def ask_to_cancel(store: StateStore, job: JobRecord) -> JobRecord:
         record = store.get_record(RecordKind.JOB, job.id)
         if record is None:
             return job
-        now = reconcile_record(record) if far or JobStatus(record.status).is_final or time.monotonic() >= end else None
+        is_late = time.monotonic() >= end
+        now = reconcile_record(record, env) if far or JobStatus(record.status).is_final or is_late else None
         if now and (now.status.is_final or time.monotonic() >= end):
             return now
         time.sleep(0.1)

@@ -22,7 +22,7 @@ from mason.pipeline.formats.file_schema import FileSchema
 from mason.pipeline.formats.file_warnings import FileWarnings, reason
 from mason.pipeline.formats.findings import FoundColumn, column_from_parquet, partition_columns
 from mason.pipeline.formats.sampling import budget_for, spread
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.archives import expand_archives
 from mason.pipeline.storage.files import DataFile, list_files, partitions_of, without_strangers
 from mason.pipeline.storage.format_names import check_format, format_of_name

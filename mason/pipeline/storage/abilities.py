@@ -7,10 +7,6 @@ store with folders) gets what it can do by declaring it.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    import pyarrow.fs as pafs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -20,7 +16,10 @@ class Abilities:
     has_conditions: bool = True
     """Objects can be written on conditions (`open_objects`): of two writers one wins. Tables are committed so."""
     exchanges_folders: bool = False
-    """Two folders change places in one step. Tables are committed so, and everybody sees the new files at once."""
+    """Two folders change places in one step. Tables are committed so, and everybody sees the new files at once.
+
+    Who declares it has the other three as well: the exchange is one of this machine, by the paths of folders.
+    """
     creates_and_renames: bool = False
     """A file is created only if there is none, and renamed in one step. Objects need neither: they appear whole."""
     has_folders: bool = False
@@ -30,18 +29,16 @@ class Abilities:
     is_near: bool = False
     """A request costs no way over a network: nothing is asked for ahead, or all at once."""
 
+    def __post_init__(self) -> None:
+        if self.exchanges_folders and not (self.has_folders and self.creates_and_renames and self.opens_paths):
+            needed = "has_folders, creates_and_renames and opens_paths"
+            raise ValueError(f"A storage that exchanges folders has {needed} as well: declare them, too.")
 
-DISKS = Abilities(
-    has_conditions=False,
-    exchanges_folders=True,
-    creates_and_renames=True,
-    has_folders=True,
-    opens_paths=True,
-    is_near=True,
-)
+    @property
+    def holds_tables(self) -> bool:
+        """Whether a table can be committed: of two writers one wins. Any storage can be read."""
+        return self.exchanges_folders or self.has_conditions
+
+
 STORE = Abilities()
-
-
-def abilities_of_files(filesystem: pafs.FileSystem) -> Abilities:
-    """Return what a file system that is open can do: Arrow's own one of the disks, or one of a storage elsewhere."""
-    return DISKS if filesystem.type_name == "local" else STORE
+"""What a storage can do whose client declares nothing."""

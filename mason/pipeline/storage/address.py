@@ -9,19 +9,21 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
-from urllib.parse import parse_qs, parse_qsl, urlencode, urlsplit
+from urllib.parse import parse_qsl, urlencode
 
 from mason.engines.storage.models.location import LOCAL
-from mason.errors import ClientFailed, MasonError, MissingDependency, Unsupported
-from mason.pipeline.storage.abilities import DISKS, STORE, Abilities, abilities_of_files
+from mason.errors import MasonError, MissingDependency, Unsupported
+from mason.pipeline.storage.abilities import STORE, Abilities
 from mason.pipeline.storage.object_store import ObjectStore
 
 if TYPE_CHECKING:
     import pyarrow.fs as pafs
 
-_ROOT = "root"
+_DISKS = "file"
+"""The scheme of the machine's own disks. Every other one is the name of a client."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,26 +42,31 @@ class JavaNeeds:
     """Variables of the environment that say where credentials are; the credentials are not in them."""
 
 
-def is_local(address: str) -> bool:
-    """Say whether the address is that of the machine's own disks."""
-    return address.startswith("file:")
-
-
 def abilities_of(address: str) -> Abilities:
     """Return what a storage can do; one whose client declares nothing is an object store.
 
     Raises:
         Unsupported: no client opens such addresses, or its package is not installed here.
     """
-    if is_local(address):
-        return DISKS
-    declared = getattr(_module_of(address), "ABILITIES", STORE)
-    return cast(Abilities, declared)
+    return _abilities_of_scheme(scheme_in(address))
+
+
+def abilities_of_files(filesystem: pafs.FileSystem) -> Abilities:
+    """Return what the storage of a file system that is open can do; one that no client knows is an object store."""
+    try:
+        return _abilities_of_scheme(scheme_of(filesystem))
+    except Unsupported:
+        return STORE
+
+
+@lru_cache
+def _abilities_of_scheme(scheme: str) -> Abilities:
+    return cast(Abilities, getattr(_module_of(f"{scheme}://"), "ABILITIES", STORE))
 
 
 def confine_address(roots: Sequence[str]) -> str:
     """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
-    return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
+    return f"{LOCAL}?{urlencode([('root', root) for root in roots])}" if roots else LOCAL
 
 
 def redact_address(address: str) -> str:
@@ -67,10 +74,9 @@ def redact_address(address: str) -> str:
 
     Those are the folders that a caller may use, and the file in which tasks find keys.
     """
-    if is_local(address):
-        return LOCAL
     before, mark, query = address.partition("?")
-    return before + mark + urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
+    shown = urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
+    return f"{before}{mark}{shown}" if shown else before
 
 
 def with_shown_address(record: Any) -> Any:
@@ -91,13 +97,6 @@ def open_filesystem(address: str) -> pafs.FileSystem:
         Unsupported: no client opens such addresses, or its package is not installed here.
         Forbidden: there are no credentials for it on this machine.
     """
-    if is_local(address):
-        import pyarrow.fs as pafs  # who only asks whether an address is local need not wait for it
-
-        from mason.pipeline.storage.confined_disks import ConfinedDisks
-
-        roots = parse_qs(urlsplit(address).query).get(_ROOT)
-        return ConfinedDisks(roots) if roots else pafs.LocalFileSystem()
     return _client_of(address).open_filesystem(address)
 
 
@@ -105,7 +104,7 @@ def open_objects(address: str) -> ObjectStore:
     """Return a storage as the object store that it is.
 
     Raises:
-        Unsupported, Forbidden: as for the file system.
+        Unsupported, Forbidden: as for the file system; or it writes nothing on conditions.
     """
     return _client_of(address).open_objects(address)
 
@@ -116,21 +115,23 @@ def java_needs(address: str, hadoop: str = "") -> JavaNeeds:
     Raises:
         Unsupported: such an engine cannot read it.
     """
-    if is_local(address):
-        return JavaNeeds()
     return _client_of(address).java_needs(address, hadoop)
 
 
 def explain_error(filesystem: pafs.FileSystem, path: str, error: OSError) -> MasonError:
     """Return what a file system's error means, in the words of the client that knows it."""
-    if abilities_of_files(filesystem).opens_paths:
-        return ClientFailed(f"{path}: {error.strerror or error}".rstrip(".") + ".")
     return _client_of(f"{scheme_of(filesystem)}://").explain_error(path, error)
 
 
 def scheme_of(filesystem: pafs.FileSystem) -> str:
     """Return the scheme of a file system's URLs. Arrow knows it by that name, and marks one written in Python."""
-    return str(filesystem.type_name).removeprefix("py::")
+    name = str(filesystem.type_name).removeprefix("py::")
+    return _DISKS if name == "local" else name
+
+
+def scheme_in(address: str) -> str:
+    """Return the scheme of an address, by which its client is found."""
+    return address.partition(":")[0]
 
 
 class StorageAddress(Protocol):
@@ -154,7 +155,9 @@ def _client_of(address: str) -> StorageAddress:
 
 
 def _module_of(address: str) -> ModuleType:
-    name = address.partition("://")[0]
+    name = scheme_in(address)
+    if name == _DISKS:
+        return importlib.import_module("mason.pipeline.storage.disks")
     try:
         return importlib.import_module(f"mason.clients.{name}.address")
     except ModuleNotFoundError as error:

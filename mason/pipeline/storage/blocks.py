@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import UnreadableFile
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import codec_of, is_cut_in_its_codec
 from mason.pipeline.storage.object_store import StreamingFiles

@@ -10,7 +10,7 @@ import pyarrow as pa
 import pyarrow.fs as pafs
 
 from mason.errors import Unsupported
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.object_store import TaggedFiles
 
 

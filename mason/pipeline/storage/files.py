@@ -13,8 +13,7 @@ import pyarrow.fs as pafs
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.storage.models.location import Location
 from mason.errors import Forbidden, PathNotFound, Unprocessable, UnreadableFile
-from mason.pipeline.storage.abilities import abilities_of_files
-from mason.pipeline.storage.address import explain_error, open_filesystem, scheme_of
+from mason.pipeline.storage.address import abilities_of_files, explain_error, open_filesystem, scheme_of
 from mason.pipeline.storage.confined_disks import ConfinedDisks
 from mason.pipeline.storage.format_names import format_of_name, is_data
 from mason.util.confinement import is_home, require_below

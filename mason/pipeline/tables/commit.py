@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, Conflict, Unprocessable
-from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.scratch import SCRATCH
 from mason.pipeline.tables.foreign_files import Foreign, Strangers
 
@@ -208,7 +208,7 @@ def open_table(location: Location, foreign: str = Foreign.REFUSE) -> TableStore:
     from mason.pipeline.tables.objects import TableObjects
 
     kind, path = Foreign(foreign), location.path
-    if is_local(location.storage):
+    if abilities_of(location.storage).exchanges_folders:
         return TableFolder(path, kind)
     return TableObjects(open_objects(location.storage), path, kind)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from mason.engines.storage.models.location import Location
-from mason.pipeline.storage.address import is_local, open_objects
+from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign
 
@@ -61,6 +61,6 @@ def open_versions(location: Location, foreign: str = Foreign.REFUSE) -> KeptVers
     from mason.pipeline.tables.object_versions import ObjectVersions
 
     kind, path = Foreign(foreign), location.path
-    if is_local(location.storage):
+    if abilities_of(location.storage).exchanges_folders:
         return FolderVersions(path, kind)
     return ObjectVersions(open_objects(location.storage), path, kind)

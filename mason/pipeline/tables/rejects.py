@@ -11,7 +11,7 @@ import pyarrow.fs as pafs
 
 from mason.engines.storage.models.location import Location
 from mason.errors import PathNotFound, UnreadableFile
-from mason.pipeline.storage.address import is_local, open_filesystem
+from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.storage.files import require_inside
 from mason.pipeline.tables.files import newest_commit
 
@@ -71,7 +71,7 @@ def _reject(path: str, number: int, line: bytes) -> Reject:
 
 
 def _quarantine_files(filesystem: pafs.FileSystem, table: Location) -> list[str]:
-    commit = None if is_local(table.storage) else newest_commit(table)
+    commit = None if abilities_of(table.storage).exchanges_folders else newest_commit(table)
     if commit:
         shown = sorted(name for name in commit.beside if name.startswith(f"{FOLDER}/"))
         return [f"{table.path}/{commit.beside[name]}" for name in shown]

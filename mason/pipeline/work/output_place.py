@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, locations_in
-from mason.errors import BadPath
+from mason.errors import BadPath, Unsupported
+from mason.pipeline.storage.address import abilities_of
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.foreign_files import Foreign, check_foreign, describe_kept
 
@@ -51,7 +52,13 @@ def check_output(inputs: Sequence[Location], output: Location, foreign: str = Fo
     Raises:
         BadPath: it lies inside an input, or the other way round, or holds what must not go.
         ForeignFiles, ChangedFiles: it is a table that holds data of others, or over whose files they have written.
+        Unsupported: no table can be committed in its storage.
     """
+    if not abilities_of(output.storage).holds_tables:
+        raise Unsupported(
+            f"No table can be written to {output}: its storage neither writes on conditions nor exchanges folders.",
+            hint="Write it to another storage.",
+        )
     for place in inputs:
         check_apart(place, output)
     table = open_table(output, foreign)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from mason.testing.storage.addresses import AddressTests
 from mason.testing.storage.deletion import DeletionTests
 from mason.testing.storage.inference import InferenceTests
 from mason.testing.storage.listing import ListingTests, PathTests
@@ -9,7 +10,7 @@ from mason.testing.storage.odd_names import OddNameTests
 from mason.testing.storage.verbs import VerbTests
 
 
-class StorageContract(VerbTests, PathTests, ListingTests, InferenceTests, DeletionTests, OddNameTests):
+class StorageContract(VerbTests, PathTests, ListingTests, InferenceTests, DeletionTests, OddNameTests, AddressTests):
     """What Mason expects of a storage client.
 
         class TestMyStorage(StorageContract):

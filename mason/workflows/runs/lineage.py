@@ -20,7 +20,7 @@ _MOMENTS = {
 def tell_run(workflow: ValidWorkflow, run_id: str, status: StepStatus, error: str = "") -> str:
     """Tell that a run began or ended; return why it could not be told, once."""
     said = Said(error=workflow.config.redactor(error), tags={"mason_run_id": run_id})
-    return tell(_MOMENTS[status], run_subject(str(workflow.registration.name), run_id), said)
+    return tell(workflow.definitions.env, _MOMENTS[status], run_subject(str(workflow.registration.name), run_id), said)
 
 
 def tell_step(workflow: ValidWorkflow, run_id: str, event: StepEvent) -> str:
@@ -31,4 +31,6 @@ def tell_step(workflow: ValidWorkflow, run_id: str, event: StepEvent) -> str:
         return ""
     redact = workflow.bound[event.step.key].config.redactor
     said = Said(error=redact(event.reason), tags={"mason_run_id": run_id, "mason_attempt": str(event.attempt)})
-    return tell(moment, step_subject(str(workflow.registration.name), run_id, event.step.key), said)
+    return tell(
+        workflow.definitions.env, moment, step_subject(str(workflow.registration.name), run_id, event.step.key), said
+    )

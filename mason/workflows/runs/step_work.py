@@ -98,7 +98,9 @@ class StepWork:
         """Why steps failed: what the workflow says of each, and what its operator said itself."""
         self.statuses: dict[str, StepStatus] = {}
         self._tells_folders = workflow.definitions.env.roots is None  # those of a server are nobody's business
-        self._tells = is_wanted()  # asked once: the answer is in a file, and there may be thousands of steps
+        self._tells = is_wanted(
+            workflow.definitions.env
+        )  # asked once: the answer is in a file, and there may be thousands of steps
 
     def skips(self, step: ValidDagStep) -> str:
         bound = self._workflow.bound[step.key]

@@ -33,7 +33,7 @@ class ShelfStorageClient(StorageClient):
 
     def path(self, text: str) -> Path:
         plain = text.removeprefix("shelf://").rstrip("/")
-        if not plain or plain.startswith("/") or ".." in plain.split("/"):
+        if not plain or plain.startswith("/") or ".." in plain.split("/") or "://" in plain or "\0" in plain:
             raise BadPath(f'"{text}" is not a place on a shelf: write shelf://room/key.')
         return Path("shelf", plain)
 

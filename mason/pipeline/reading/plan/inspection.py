@@ -17,7 +17,7 @@ from mason.pipeline.formats.sampling import budget_for
 from mason.pipeline.formats.scanning.splits import Range, find_line_ranges, find_ranges
 from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, ReadOptions
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.archives import stamp_of_file
 from mason.pipeline.storage.blocks import is_compressed, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp

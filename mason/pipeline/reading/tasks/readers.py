@@ -22,7 +22,7 @@ from mason.pipeline.reading.tasks.json_batches import read_json, read_json_lines
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.reading.tasks.text_blocks import BLOCK, raw_blocks
 from mason.pipeline.reading.tasks.text_checks import reject_broken_text, reject_long_fields
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.archives import inside, stamp_of_file
 from mason.pipeline.storage.blocks import open_stream, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp

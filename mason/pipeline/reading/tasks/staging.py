@@ -10,8 +10,7 @@ import pyarrow.parquet as pq
 
 from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.task import TaskResult
-from mason.pipeline.storage.abilities import abilities_of_files
-from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.storage.address import abilities_of_files, open_filesystem
 from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
 from mason.pipeline.tables.rejects import FOLDER
 from mason.util.asking import ask_ahead

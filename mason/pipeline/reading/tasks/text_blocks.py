@@ -16,7 +16,7 @@ from mason.pipeline.formats.scanning.csv_typed import TypedSource
 from mason.pipeline.formats.sources import ArrowSource, Source, TextSource, ValueSource
 from mason.pipeline.formats.text_encoding import NUL_BYTES, without_end_mark
 from mason.pipeline.reading.tasks.task import FileInTask
-from mason.pipeline.storage.abilities import abilities_of_files
+from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.blocks import read_ahead, read_blocks, read_range
 from mason.pipeline.types.given_types import Fitted, unite_fitted
 from mason.pipeline.types.value_patterns import fit_pattern
