@@ -22,7 +22,7 @@ from mason.pipeline.formats.json.parse import parse_lines
 from mason.pipeline.formats.sources import ValueSource
 from mason.pipeline.formats.writers import xlsx_writer
 from mason.pipeline.formats.writers.json_values_back import column_of_values, json_codec
-from mason.pipeline.formats.writers.output_format import OUTPUT_FORMATS, CannotHold, TooLarge, output_format
+from mason.pipeline.formats.writers.output_format import OUTPUT_FORMATS, CannotHold, TooManyForFormat, output_format
 from mason.pipeline.jobs.format.condition import BadCondition
 from mason.pipeline.jobs.format.job import parse_size
 from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
@@ -447,7 +447,7 @@ def test_values_that_are_no_names_for_folders_are_refused(format_: Format, value
 def test_more_rows_than_a_sheet_has_are_refused_in_the_plan(format_: Format) -> None:
     format_.given({"id": pa.array(range(1_048_576))})
 
-    with pytest.raises(TooLarge, match="xlsx holds 1,048,575 rows at most, and there are 1,048,576"):
+    with pytest.raises(TooManyForFormat, match="xlsx holds 1,048,575 rows at most, and there are 1,048,576"):
         format_.plan("xlsx")
     assert format_.plan("xlsx", sample_size=10).rows == 10
     assert format_.plan("xlsx", filter="id < 5").rows is None
@@ -463,7 +463,7 @@ def test_more_rows_than_a_sheet_has_are_refused_in_the_run_where_the_plan_cannot
     format_.given("id\n1\n2\n3\n4\n", "in/a.csv")
     plan = format_.plan("xlsx")
 
-    with pytest.raises(TooLarge, match="xlsx holds 3 rows at most, and there are 4"):
+    with pytest.raises(TooManyForFormat, match="xlsx holds 3 rows at most, and there are 4"):
         format_.run_plan(plan)
     assert not format_.output.exists()
     assert format_.run("xlsx", filter="id < 4").sums.rows_out == 3
@@ -472,7 +472,7 @@ def test_more_rows_than_a_sheet_has_are_refused_in_the_run_where_the_plan_cannot
 def test_more_columns_than_a_sheet_has_are_refused(format_: Format) -> None:
     format_.given({f"c{number}": [1] for number in range(16_385)})
 
-    with pytest.raises(TooLarge, match="xlsx holds 16,384 columns at most, and there are 16,385"):
+    with pytest.raises(TooManyForFormat, match="xlsx holds 16,384 columns at most, and there are 16,385"):
         format_.plan("xlsx")
 
 

@@ -34,7 +34,7 @@ class CallLimits:
 
 
 class OutOfMemory(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a call needs more memory than the server allows. 422 · exit 1"""
 
     def __init__(self, name: str, most: int | None) -> None:
         limit = f" ({most:,} bytes)" if most else ""
@@ -45,7 +45,7 @@ class OutOfMemory(Unprocessable):
 
 
 class OutOfTime(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a call takes longer than the server allows. 422 · exit 1"""
 
     def __init__(self, name: str, most: float) -> None:
         super().__init__(
@@ -55,7 +55,7 @@ class OutOfTime(Unprocessable):
 
 
 class TooManyProcesses(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a call starts more processes than the server allows. 422 · exit 1"""
 
     def __init__(self, name: str, most: int) -> None:
         super().__init__(

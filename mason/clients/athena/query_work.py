@@ -10,8 +10,8 @@ import pyarrow as pa
 
 from mason.clients.athena.translation import Question
 from mason.clients.engines.metastore import MetastoreClient
-from mason.clients.glue.formats import storage_format
 from mason.clients.response import Response
+from mason.clients.shared.hive_formats import storage_format
 from mason.engines.execution.models.job import Job
 from mason.engines.metastore.models.table import Table
 from mason.errors import NotFound, Unsupported

@@ -14,8 +14,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from mason.clients.glue.formats import StorageFormat, data_columns, storage_format
 from mason.clients.glue.summaries import CREATED_BY, PATH, Found, summary_from_glue, version_place
+from mason.clients.shared.hive_formats import StorageFormat, data_columns, storage_format
 from mason.engines.metastore.models.partition import NULL_PARTITION, Partition
 from mason.engines.metastore.models.schema import Column, Schema
 from mason.engines.metastore.models.table import Table

@@ -6,11 +6,9 @@ file or a folder of data files that is found there.
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +16,6 @@ from mason.clients.engines.metastore import MetastoreClient
 from mason.clients.engines.role import verb
 from mason.clients.local.storage import LocalStorageClient, local_root
 from mason.clients.local.table_finder import (
-    OWN_FOLDER,
     FoundTable,
     entry_file,
     file_name,
@@ -29,6 +26,14 @@ from mason.clients.local.table_finder import (
     visible,
 )
 from mason.clients.response import Response
+from mason.clients.shared.folder_catalogs import (
+    OWN_FOLDER,
+    check_only_owner,
+    encode_entry,
+    sort_partitions,
+    stamp_table,
+    trash_name,
+)
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.table import Table, TableSummary
@@ -38,7 +43,6 @@ from mason.errors import (
     AlreadyExists,
     BadPath,
     ClientFailed,
-    Conflict,
     DatabaseNotFound,
     Forbidden,
     NotEmpty,
@@ -118,13 +122,11 @@ class LocalMetastoreClient(MetastoreClient):
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
-        from mason.engines.metastore.models.table_entry import entry_of
-
         folder = self._folder(table.database_name)
         _below(folder, table.name, "table")
-        stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
-        entry = entry_of(replace(stamped, path=_relative_to_folder(folder, table.path)))
-        write_file(entry_file(folder, table.name), json.dumps(entry, indent=1, ensure_ascii=False).encode())
+        stamped = stamp_table(table)
+        entry = encode_entry(replace(stamped, path=_relative_to_folder(folder, table.path)))
+        write_file(entry_file(folder, table.name), entry)
         return stamped
 
     @verb
@@ -132,11 +134,10 @@ class LocalMetastoreClient(MetastoreClient):
         folder = self._folder(database)
         found = self._find(database, table)
         others = [each.name for each in find_tables(folder).values() if each != found and each.shares_data_with(found)]
-        if others and found.entry is None:
-            raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
+        check_only_owner(table, others, has_entry=found.entry is not None)
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
         if found.place is not None and found.place.exists() and folder in found.place.parents and not others:
-            trash = folder / OWN_FOLDER / "trash" / f"{_now().replace(':', '')}-{file_name(table)}"
+            trash = folder / OWN_FOLDER / "trash" / trash_name(file_name(table))
             trash.parent.mkdir(parents=True, exist_ok=True)
             found.place.rename(trash)
             response.add_info(f'The data of table "{table}" are now in {trash}; remove that to free their space.')
@@ -155,7 +156,7 @@ class LocalMetastoreClient(MetastoreClient):
         place = str(found.place)
         files = find_files(self._storage.filesystem(), Location(place, self._storage.address()))
         partitions = list_visible_partitions(files, place)
-        return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
+        return sort_partitions(partitions)
 
     def _folder(self, database: str) -> Path:
         folder = _below(self.root, database, "database")
@@ -216,7 +217,3 @@ def _relative_to_folder(folder: Path, path: str) -> str:
     # Relative where it can be: the database can then be moved as a whole.
     place = Path(path)
     return str(place.relative_to(folder)) if path and folder in place.parents else path
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -93,25 +93,11 @@ class LocalStorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        from mason.pipeline.reading.inference import infer_stored
-        from mason.pipeline.storage.format_names import name_without_format
+        from mason.clients.shared.inferred_tables import infer_table_at
 
-        found = infer_stored(self.filesystem(), Location(path.path, self.address()), options)
-        for warning in [*map(str, found.conflicts), *found.warnings]:
-            response.add_warning(warning)
-        response.add_info(found.describe_sample())
-        return Table(
-            name=table or name_without_format(LocalPath(path.path).name),
-            database_name=database,
-            path=str(path),
-            created_by="mason",
-            schema=found.schema,
-            partition_keys=found.partition_keys,
-            conflicts=found.conflicts,
-            read_options=options,
-            delimited=found.delimited,
-            partitions=found.partitions,
-            readings=found.readings,
+        place = Location(path.path, self.address())
+        return infer_table_at(
+            place, self.filesystem(), database=database, name=table, options=options, response=response
         )
 
     @verb

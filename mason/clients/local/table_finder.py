@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import lru_cache
@@ -13,12 +12,11 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
+from mason.clients.shared.folder_catalogs import OWN_FOLDER, damaged_entry, is_visible, name_tables
 from mason.engines.metastore.models.table import Table
-from mason.errors import UnreadableFile
-from mason.pipeline.storage.format_names import format_of_name, name_without_format
+from mason.pipeline.storage.format_names import format_of_name
 from mason.pipeline.tables.commit import COMMITS
 
-OWN_FOLDER = ".mason"
 _SMALL = 256 * 1024
 _NOT_IN_FILE_NAMES = re.compile(r"[/%\0]|^\.")
 
@@ -48,13 +46,10 @@ class FoundTable:
 
 def find_tables(folder: Path) -> dict[str, FoundTable]:
     """Return the tables of a database by their names; a saved entry wins over a file or folder of its name."""
-    places = [each for each in visible(folder) if _is_table(each)]
-    names = Counter(map(_table_name, places))
-    tables = {}
-    for place in places:
-        name = _table_name(place)
-        unique = name if names[name] == 1 else place.name  # orders.csv beside orders.json: each keeps its ending
-        tables[unique] = FoundTable(unique, place)
+    places = {each.name: each.is_file() for each in visible(folder) if _is_table(each)}
+    files = [name for name, is_file in places.items() if is_file]
+    named = name_tables([name for name, is_file in places.items() if not is_file], files)
+    tables = {name: FoundTable(name, folder / place) for name, place in named.items()}
     for entry in sorted((folder / OWN_FOLDER).glob("*.json")):
         name = unquote(entry.stem)
         tables[name] = _read_entry(folder, name, entry)
@@ -79,7 +74,7 @@ def _read_entry(folder: Path, name: str, entry: Path) -> FoundTable:
 
 def visible(folder: Path) -> list[Path]:
     """Return what is in a folder and not hidden, sorted."""
-    return sorted(each for each in folder.iterdir() if not each.name.startswith((".", "_")))
+    return sorted(each for each in folder.iterdir() if is_visible(each.name))
 
 
 def entry_file(folder: Path, table: str) -> Path:
@@ -101,9 +96,9 @@ def read_entry(file: Path, content: bytes) -> Mapping[str, Any]:
     try:
         entry = _parse_entry(content)
     except ValueError as error:
-        raise _describe_damaged_entry(file, error) from error
+        raise damaged_entry(str(file), error) from error
     if not isinstance(entry, dict):
-        raise _describe_damaged_entry(file, "it is not a mapping")
+        raise damaged_entry(str(file), "it is not a mapping")
     return entry
 
 
@@ -132,7 +127,7 @@ def read_table(file: Path, content: bytes, path: str) -> Table:
     try:
         return _table(content, path)
     except (KeyError, TypeError, ValueError) as error:
-        raise _describe_damaged_entry(file, repr(error)) from error
+        raise damaged_entry(str(file), repr(error)) from error
 
 
 @lru_cache(256)
@@ -140,10 +135,6 @@ def _table(content: bytes, path: str) -> Table:
     from mason.engines.metastore.models.table_entry import table_of  # imports pyarrow, which a listing does without
 
     return replace(table_of(_parse_entry(content)), path=path)
-
-
-def _describe_damaged_entry(file: Path, reason: object) -> UnreadableFile:
-    return UnreadableFile(str(file), f"is not the entry of a table: {reason}.", hint="Infer the table again.")
 
 
 def _is_table(place: Path) -> bool:
@@ -156,7 +147,3 @@ def _data_files(folder: Path) -> Iterator[str]:
     for _, folders, files in os.walk(folder):
         folders[:] = [name for name in folders if not name.startswith((".", "_"))]
         yield from (name for name in files if not name.startswith((".", "_")))
-
-
-def _table_name(place: Path) -> str:
-    return name_without_format(place.name) if place.is_file() else place.name

@@ -6,12 +6,10 @@ object with data or a prefix that is found there.
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime
 from typing import Any
 from urllib.parse import quote
 
@@ -23,12 +21,19 @@ from mason.clients.response import Response
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.clients.s3.table_finder import (
-    OWN_FOLDER,
     FoundTable,
-    describe_damaged_entry,
     entry_path,
     find_table,
     find_tables,
+)
+from mason.clients.shared.folder_catalogs import (
+    OWN_FOLDER,
+    check_only_owner,
+    damaged_entry,
+    encode_entry,
+    sort_partitions,
+    stamp_table,
+    trash_name,
 )
 from mason.engines.metastore.models.database import Database
 from mason.engines.metastore.models.partition import Partition
@@ -39,7 +44,6 @@ from mason.errors import (
     AlreadyExists,
     BadPath,
     ClientFailed,
-    Conflict,
     DatabaseNotFound,
     Forbidden,
     NotEmpty,
@@ -115,7 +119,7 @@ class S3MetastoreClient(MetastoreClient):
             try:
                 return table_of(found.document)
             except (KeyError, TypeError, ValueError) as error:
-                raise describe_damaged_entry(found.entry, repr(error)) from error
+                raise damaged_entry(f"s3://{found.entry}", repr(error)) from error
         path = self._storage.path(found.path)
         try:
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]
@@ -124,12 +128,9 @@ class S3MetastoreClient(MetastoreClient):
 
     @verb
     def save_table(self, table: Table, *, response: Response) -> Table:
-        from mason.engines.metastore.models.table_entry import entry_of
-
         place = self._place(table.database_name)
-        stamped = replace(table, created_at=_now(), created_by=table.created_by or "mason")
-        entry = json.dumps(entry_of(stamped), indent=1, ensure_ascii=False).encode()
-        self._objects.write(entry_path(place, _check_name(table.name, "table")), entry)
+        stamped = stamp_table(table)
+        self._objects.write(entry_path(place, _check_name(table.name, "table")), encode_entry(stamped))
         return stamped
 
     @verb
@@ -138,11 +139,10 @@ class S3MetastoreClient(MetastoreClient):
         found = self._find(database, table)
         tables = find_tables(self._objects, place).values()
         others = [each.name for each in tables if each.name != found.name and each.shares_data_with(found)]
-        if others and not found.entry:
-            raise Conflict(f'The data of "{table}" are also those of {", ".join(others)}.', hint="Delete that first.")
+        check_only_owner(table, others, has_entry=bool(found.entry))
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
         if found.place.startswith(f"{place}/") and not others:
-            trash = f"{place}/{OWN_FOLDER}/trash/{_now().replace(':', '')}-{quote(table[:_SHOWN_NAME], safe=' ')}"
+            trash = f"{place}/{OWN_FOLDER}/trash/{trash_name(quote(table[:_SHOWN_NAME], safe=' '))}"
             if self._move(found.place, trash):
                 message = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
                 response.add_info(message)
@@ -162,7 +162,7 @@ class S3MetastoreClient(MetastoreClient):
         TableObjects(self._objects, found.place).settle()
         files = find_files(self._storage.filesystem(), Location(found.place, self._storage.address()))
         partitions = [replace(each, path=f"s3://{each.path}") for each in list_visible_partitions(files, found.place)]
-        return sorted(partitions, key=lambda each: [str(value) for value in each.values.values()])
+        return sort_partitions(partitions)
 
     def _place(self, database: str) -> str:
         place = self._storage.path(_check_name(database, "database")).path
@@ -216,7 +216,3 @@ def _database(place: str) -> Database:
 def _summary(database: str, found: FoundTable) -> TableSummary:
     made_at, made_by = found.document.get("CreatedAt", ""), found.document.get("CreatedBy", "")
     return TableSummary(found.name, database, found.path, made_at, made_by if found.entry else "mason")
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")

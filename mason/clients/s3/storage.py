@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +20,7 @@ from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
-from mason.pipeline.storage.format_names import is_data, name_without_format
+from mason.pipeline.storage.format_names import is_data
 from mason.pipeline.storage.object_store import StoredObject
 
 if TYPE_CHECKING:
@@ -102,26 +101,13 @@ class S3StorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        from mason.pipeline.reading.inference import infer_stored
+        from mason.clients.shared.inferred_tables import infer_table_at
 
+        place = Location(path.path, self.address())
         with s3_failures(path.path):
-            found = infer_stored(self.filesystem(), Location(path.path, self.address()), options)
-        for warning in [*map(str, found.conflicts), *found.warnings]:
-            response.add_warning(warning)
-        response.add_info(found.describe_sample())
-        return Table(
-            name=table or name_without_format(path.path.rpartition("/")[2]),
-            database_name=database,
-            path=str(path),
-            created_by="mason",
-            schema=found.schema,
-            partition_keys=found.partition_keys,
-            conflicts=found.conflicts,
-            read_options=options,
-            delimited=found.delimited,
-            partitions=[replace(each, path=f"s3://{each.path}") for each in found.partitions],
-            readings=found.readings,
-        )
+            return infer_table_at(
+                place, self.filesystem(), database=database, name=table, options=options, response=response
+            )
 
     @verb
     def delete(self, path: Path, *, response: Response) -> None:

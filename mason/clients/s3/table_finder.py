@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -11,10 +9,9 @@ from typing import Any
 from urllib.parse import quote, unquote
 
 from mason.clients.s3.objects import S3Objects, split
-from mason.errors import UnreadableFile
-from mason.pipeline.storage.format_names import format_of_name, name_without_format
+from mason.clients.shared.folder_catalogs import OWN_FOLDER, is_visible, name_tables, parse_entry
+from mason.pipeline.storage.format_names import format_of_name
 
-OWN_FOLDER = ".mason"
 _AT_ONCE = 16
 _LONGEST_KEY = 1024
 
@@ -76,15 +73,9 @@ def _find_saved(objects: S3Objects, database: str, name: str) -> FoundTable | No
 
 def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) -> dict[str, FoundTable]:
     # What begins with a slash lies in a folder without a name: nobody could ask for that table.
-    visible = [name for name in folders if name and not name.startswith((".", "_"))]
-    files = [name for name in files if format_of_name(name) and not name.startswith((".", "_"))]
-    names = Counter([*visible, *map(name_without_format, files)])
-    tables = {name: FoundTable(name, f"s3://{database}/{name}") for name in visible}
-    for file in files:
-        plain = name_without_format(file)
-        unique = plain if names[plain] == 1 else file  # orders.csv beside orders.json: each keeps its ending
-        tables[unique] = FoundTable(unique, f"s3://{database}/{file}")
-    return tables
+    shown = [name for name in folders if name and is_visible(name)]
+    named = name_tables(shown, [name for name in files if format_of_name(name) and is_visible(name)])
+    return {name: FoundTable(name, f"s3://{database}/{place}") for name, place in named.items()}
 
 
 def entry_path(database: str, table: str) -> str:
@@ -102,15 +93,6 @@ def _entries(objects: S3Objects, database: str) -> list[FoundTable]:
 
 
 def _parse_entry(path: str, content: bytes) -> FoundTable:
-    try:
-        document = json.loads(content)
-        return FoundTable(
-            unquote(path.rpartition("/")[2].removesuffix(".json")), document.get("Path", ""), path, document
-        )
-    except (ValueError, AttributeError) as error:
-        raise describe_damaged_entry(path, error) from error
-
-
-def describe_damaged_entry(path: str, reason: object) -> UnreadableFile:
-    """Return the error of an entry that cannot be read."""
-    return UnreadableFile(f"s3://{path}", f"is not the entry of a table: {reason}.", hint="Infer the table again.")
+    document = parse_entry(f"s3://{path}", content)
+    name = unquote(path.rpartition("/")[2].removesuffix(".json"))
+    return FoundTable(name, document.get("Path", ""), path, document)

@@ -36,7 +36,7 @@ _OWN_AFFAIRS = (
 
 
 class WroteOutside(Forbidden):
-    """403 · exit 1 · an operator that is tested writes elsewhere than in the folder of its test"""
+    """Raised when an operator that is tested writes elsewhere than in the folder of its test. 403 · exit 1"""
 
 
 @dataclass

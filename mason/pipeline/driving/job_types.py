@@ -20,7 +20,7 @@ ENTRY_POINT_GROUP = "mason.jobs"
 
 
 class BrokenJobType(BrokenPlugin):
-    """501 · exit 1 · a package declares a type of job that cannot be used"""
+    """Raised when a package declares a type of job that cannot be used. 501 · exit 1"""
 
 
 def job_types() -> Sequence[str]:

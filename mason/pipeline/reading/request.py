@@ -80,11 +80,11 @@ _SHOWN = 50
 
 
 class NoSuchColumn(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a job names a column that its input does not have. 422 · exit 1"""
 
 
 class OwnName(Unprocessable):
-    """422 · exit 1 · a column is called as one that Mason adds"""
+    """Raised when a column is called as one that Mason adds. 422 · exit 1"""
 
 
 def choose_columns(schema: pa.Schema, columns: Sequence[str]) -> pa.Schema:

@@ -22,11 +22,11 @@ PLACES = (FILE_COLUMN, ROW_COLUMN)
 
 
 class BadQuery(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a statement cannot be run as it is written. 422 · exit 1"""
 
 
 class TableChanged(Unprocessable):
-    """422 · exit 1"""
+    """Raised when a table is replaced or removed while a query reads it. 422 · exit 1"""
 
 
 def table_gone() -> TableChanged:

@@ -25,7 +25,7 @@ _LOGS = {"_delta_log": "Delta", ".hoodie": "Hudi"}
 
 
 class OtherTableFormat(Unprocessable):
-    """422 · exit 1 · a table whose rows are not simply those of its files"""
+    """Raised when a folder is a table whose rows are not simply those of its files. 422 · exit 1"""
 
     def __init__(self, path: str, name: str) -> None:
         super().__init__(

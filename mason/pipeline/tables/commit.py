@@ -110,7 +110,7 @@ class CommitRecord:
 
 
 class ChangedMeanwhile(Conflict):
-    """409 · exit 1 · another job committed to the table first"""
+    """Raised when another job committed to the table first. 409 · exit 1"""
 
     def __init__(self, path: str, current: CommitRecord | None, *, hint: str = AGAIN) -> None:
         self.path, self.current = path, current
@@ -119,11 +119,11 @@ class ChangedMeanwhile(Conflict):
 
 
 class Overtaken(ChangedMeanwhile):
-    """409 · exit 1 · another job committed at the very moment; what is staged is as good for the next version"""
+    """Raised when another job committed just now: what is staged is as good for the next version. 409 · exit 1"""
 
 
 class ForeignMeanwhile(ChangedMeanwhile):
-    """409 · exit 1 · a file of somebody else's that the job takes over came, changed or went while it ran"""
+    """Raised when a file of somebody else's that a job takes over has changed while it ran. 409 · exit 1"""
 
     def __init__(self, path: str, current: CommitRecord | None, name: str) -> None:
         self.path, self.current = path, current
@@ -214,7 +214,7 @@ def open_table(location: Location, foreign: str = Foreign.REFUSE) -> TableStore:
 
 
 class DamagedRecord(Unprocessable):
-    """422 · exit 1 · nobody knows which files are the table's"""
+    """Raised when a commit record is damaged: nobody knows which files are the table's. 422 · exit 1"""
 
 
 def read_record(content: bytes, place: str, advice: str) -> CommitRecord:

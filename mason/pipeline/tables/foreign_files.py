@@ -35,7 +35,7 @@ class Foreign(StrEnum):
 
 
 class ForeignFiles(Conflict):
-    """409 · exit 1 · data files that Mason did not write lie in the table's folder"""
+    """Raised when data files that Mason did not write lie in the table's folder. 409 · exit 1"""
 
     def __init__(self, path: str, names: Sequence[str]) -> None:
         super().__init__(
@@ -46,7 +46,7 @@ class ForeignFiles(Conflict):
 
 
 class ChangedFiles(Conflict):
-    """409 · exit 1 · somebody else has written over files of the table"""
+    """Raised when somebody else has written over files of the table. 409 · exit 1"""
 
     def __init__(self, path: str, sizes: Mapping[str, tuple[int, int]]) -> None:
         names = [
@@ -63,7 +63,7 @@ class ChangedFiles(Conflict):
 
 
 class MissingFiles(Conflict):
-    """409 · exit 1 · files of the table are gone"""
+    """Raised when files of the table are gone. 409 · exit 1"""
 
     def __init__(self, path: str, names: Sequence[str]) -> None:
         super().__init__(

@@ -22,7 +22,7 @@ _MINUTES = len("2026-01-31T12:00")
 
 
 class VersionGone(Unprocessable):
-    """422 · exit 1 · the files of that version are not kept any more"""
+    """Raised when the files of a version are not kept any more. 422 · exit 1"""
 
 
 @dataclass(frozen=True)

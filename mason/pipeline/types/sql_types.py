@@ -39,7 +39,7 @@ _MOST_DIGITS = 38
 
 
 class BadSchema(Unprocessable):
-    """422 · exit 1 · what was given is not a schema"""
+    """Raised when what was given is not a schema. 422 · exit 1"""
 
 
 @dataclass(frozen=True)

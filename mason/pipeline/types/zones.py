@@ -15,7 +15,7 @@ NAIVE_TEXT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}([ T][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-
 
 
 class UnknownZone(Unprocessable):
-    """422 · exit 1"""
+    """Raised when no time zone has the name. 422 · exit 1"""
 
 
 def check_zone(name: str) -> str:

@@ -24,7 +24,7 @@ _NUMBER = 8
 
 
 class ResultTooLarge(Unprocessable):
-    """422 · exit 1"""
+    """Raised when an answer is larger than it may be here. 422 · exit 1"""
 
     def __init__(self, most: int) -> None:
         super().__init__(

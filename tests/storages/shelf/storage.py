@@ -13,12 +13,12 @@ import pyarrow.fs as pafs
 from mason.clients.engines.role import verb
 from mason.clients.engines.storage import StorageClient
 from mason.clients.response import Response
+from mason.clients.shared.inferred_tables import infer_table_at
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location
 from mason.engines.storage.models.path import File, Path
 from mason.errors import BadPath, PathNotFound
-from mason.pipeline.reading.inference import infer_stored
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import list_files
 
@@ -49,9 +49,10 @@ class ShelfStorageClient(StorageClient):
 
     @verb
     def infer_table(self, path: Path, database: str, table: str, options: InferOptions, *, response: Response) -> Table:
-        found = infer_stored(self.filesystem(), Location(path.path, self.address()), options)
-        name = table or path.path.rpartition("/")[2]
-        return Table(name, database, str(path), created_by="mason", schema=found.schema, read_options=options)
+        place = Location(path.path, self.address())
+        return infer_table_at(
+            place, self.filesystem(), database=database, name=table, options=options, response=response
+        )
 
     @verb
     def delete(self, path: Path, *, response: Response) -> None:

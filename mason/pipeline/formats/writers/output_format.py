@@ -33,14 +33,14 @@ OUTPUT_FORMATS = tuple(_MODULES)
 
 
 class CannotHold(Unprocessable):
-    """422 · exit 1 · a value that the format would mangle"""
+    """Raised when a format would change a value that is to be written in it. 422 · exit 1"""
 
     def __init__(self, column: str, reason: object, hint: str = "") -> None:
         super().__init__(f'Column "{column}": {reason}', hint=hint)
 
 
-class TooLarge(Unprocessable):
-    """422 · exit 1 · more rows or columns than the format has room for"""
+class TooManyForFormat(Unprocessable):
+    """Raised when there are more rows or columns than a format has room for. 422 · exit 1"""
 
 
 class FileWriter(ABC):
@@ -114,17 +114,19 @@ class OutputFormat:
         """See that so many rows and columns fit a file.
 
         Raises:
-            TooLarge: they do not.
+            TooManyForFormat: they do not.
         """
         if self.most_columns is not None and columns > self.most_columns:
             limit = f"{self.most_columns:,} columns at most, and there are {columns:,}"
-            raise TooLarge(f"{self.name} holds {limit}.", hint="Choose some of them (columns), or another format.")
+            raise TooManyForFormat(
+                f"{self.name} holds {limit}.", hint="Choose some of them (columns), or another format."
+            )
         if self.most_rows is not None and rows > self.most_rows:
             limit = f"{self.most_rows:,} rows at most, and there are {rows:,}"
             hint = (
                 "Take fewer (filter, sample_size), one file for each partition (partition_columns), or another format."
             )
-            raise TooLarge(f"{self.name} holds {limit}.", hint=hint)
+            raise TooManyForFormat(f"{self.name} holds {limit}.", hint=hint)
 
 
 def output_format(name: str) -> OutputFormat:

@@ -31,7 +31,7 @@ from mason.util.words import counted
 
 
 class NotComparable(Unprocessable):
-    """422 · exit 1"""
+    """Raised when rows are to be compared by a column whose values cannot be. 422 · exit 1"""
 
 
 @dataclass(frozen=True)

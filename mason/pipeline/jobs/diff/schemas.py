@@ -16,7 +16,7 @@ from mason.pipeline.types.column_types import decide, evidence_of, merge, storab
 
 
 class NothingToCompare(Unprocessable):
-    """422 · exit 1"""
+    """Raised when two tables have no column in common that can be compared. 422 · exit 1"""
 
 
 @dataclass(frozen=True)

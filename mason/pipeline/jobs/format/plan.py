@@ -99,7 +99,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
         BadPath: the output lies inside the table, or the other way round.
         NoSuchColumn: a column is not there.
         PathNotFound, NoData, PlanRefused: as a merge of the table would.
-        TooLarge: there are more rows or columns than the format has room for.
+        TooManyForFormat: there are more rows or columns than the format has room for.
     """
     options = job.options
     format_ = output_format(options.format)
@@ -128,7 +128,7 @@ def check_plan(plan: FormatPlan) -> FormatPlan:
     """Return the plan if it can be carried out.
 
     Raises:
-        PlanRefused, BadCondition, TooLarge: it cannot.
+        PlanRefused, BadCondition, TooManyForFormat: it cannot.
     """
     options = plan.job.options
     problems = list(_partition_problems(plan.schema, options.partition_columns))

@@ -32,7 +32,7 @@ def run_format(plan: FormatPlan, runner: TaskRunner, job_id: str, progress: Prog
         CannotHold: the format would mangle a value.
         Conflict: another job committed to the output meanwhile.
         RowsLost: rows in are not rows out and those left out.
-        TooLarge: there are more rows than the format has room for.
+        TooManyForFormat: there are more rows than the format has room for.
         TooManyBadRecords: so much does not fit that something else must be wrong.
         UnreadableFile: a file cannot be read, or changed after the plan was made.
     """

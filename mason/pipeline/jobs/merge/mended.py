@@ -20,7 +20,7 @@ _DELIMITERS = (",", ";", "\t")
 
 
 class NotMended(Unprocessable):
-    """422 · exit 1"""
+    """Raised when mended records of a quarantine cannot be merged again. 422 · exit 1"""
 
 
 def encode_rejects(rejects: Iterable[Reject], file: str) -> bytes:

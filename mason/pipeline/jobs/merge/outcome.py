@@ -34,7 +34,7 @@ _REASONS_NAMED = 3
 
 
 class TooManyBadRecords(Unprocessable):
-    """422 · exit 1"""
+    """Raised when more records do not fit than the caller accepts. 422 · exit 1"""
 
 
 @dataclass(frozen=True, kw_only=True)

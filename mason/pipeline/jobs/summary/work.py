@@ -32,7 +32,7 @@ from mason.util.words import counted
 
 
 class NoSuchFolder(Unprocessable):
-    """422 · exit 1"""
+    """Raised when the folder for the page of a summary does not exist. 422 · exit 1"""
 
 
 @dataclass(frozen=True, kw_only=True)

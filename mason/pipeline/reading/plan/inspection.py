@@ -35,7 +35,7 @@ _Inspection = tuple[FileStamp | None, OpenedFile]
 
 
 class PlanRefused(Problems):
-    """422 · exit 1 · a merge that would lose or mangle something, with every reason"""
+    """Raised when a merge would lose or mangle something, with every reason. 422 · exit 1"""
 
     status = 422
 

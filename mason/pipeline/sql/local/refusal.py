@@ -10,7 +10,7 @@ from mason.util.names import did_you_mean
 
 
 class Refusal(BadQuery):
-    """422 · exit 1"""
+    """Raised when the local engine cannot guarantee Spark's result for a statement. 422 · exit 1"""
 
     start: int | None = None
     """Where in the statement that stands which is refused, once it is known."""
