@@ -17,7 +17,7 @@ _NO_COLUMNS_OF_OUTPUT = ("check", "diff", "summarize")
 """Jobs whose columns, as their records have them, are not those of what they write."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class DatasetFacts:
     """A dataset, with what is known of it."""
 
@@ -68,8 +68,8 @@ def _facts(
 ) -> DatasetFacts:
     namespace, name = dataset_name(path)
     fields = [(text(column), kind) for column, kind in columns]
-    counts = [_count(statistics.get(word)) for word in ("Rows", "Bytes", "Files")]
-    return DatasetFacts(text(namespace), text(name), fields, *counts)
+    rows, size, files = (_count(statistics.get(word)) for word in ("Rows", "Bytes", "Files"))
+    return DatasetFacts(namespace=text(namespace), name=text(name), columns=fields, rows=rows, bytes=size, files=files)
 
 
 def _count(value: Any) -> int | None:

@@ -68,6 +68,20 @@ def follow_job(config: ValidConfig, job: Job, resp: Response) -> Response:
     return follow_commit(config, job.output, resp) if job.output else resp
 
 
+def get_known_table(config: ValidConfig, database: str, table: str, resp: Response) -> Table:
+    """Return a table that the metastore knows, as its newest commit left it.
+
+    Raises:
+        DatabaseNotFound, TableNotFound: there is no such database or table.
+    """
+    metastore = config.metastore.client
+    found, resp = metastore.get_table(database, table, response=resp)
+    resp = settle_known(config, found, resp)
+    if found.place:  # where others look by a catalog, it may have lagged behind the table
+        found, _ = metastore.get_table(database, table, response=resp)
+    return found
+
+
 def settle_known(config: ValidConfig, table: Table, resp: Response) -> Response:
     """Finish the commit of a table that the metastore knows, as `settle_table` does; on a disk it needs no finishing.
 

@@ -137,7 +137,7 @@ def _check_lineage(env: MasonEnvironment) -> Iterator[Finding]:
     if settings and find_version("openlineage-python") is None:
         yield Finding("Lineage", FindingStatus.WRONG, HOW_TO_INSTALL_LINEAGE)
     elif settings:
-        yield Finding("Lineage", FindingStatus.FINE, f"told to {settings.place}")
+        yield Finding("Lineage", FindingStatus.FINE, f"events go to {settings.place}")
 
 
 def _check_configuration(env: MasonEnvironment, config_id: str, paths: Sequence[str]) -> Iterator[Finding]:

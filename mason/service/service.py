@@ -1,5 +1,7 @@
 """The verbs: operators, workflows, jobs, runs and configurations are listed, described, planned and run here.
 
+Those for databases, tables and schedules stand in `engine_verbs`.
+
 A verb returns a value and raises; the front doors put it into a `Reply` with `reply_with`. What a verb needs of the
 rest of Mason it imports when it is called: a listing must not wait for what runs workflows.
 """
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from mason.errors import NotFound
 from mason.service.caller import ANYBODY, Caller
+from mason.service.engine_verbs import EngineVerbs
 from mason.state.home import read_state
 from mason.state.models import Kind, Record, Registration
 from mason.util.names import full_name
@@ -34,7 +37,7 @@ JOB_CANCEL = "job:cancel"
 
 
 @dataclass(frozen=True)
-class Service:
+class Service(EngineVerbs):
     """Mason, for one caller, in one environment."""
 
     env: MasonEnvironment

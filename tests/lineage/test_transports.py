@@ -235,7 +235,7 @@ def test_doctor_says_where_lineage_goes_and_what_is_wrong_with_that(
 
     assert found() == []
     monkeypatch.setenv("MASON_LINEAGE", f"http://me:{KEY}@127.0.0.1:9")
-    assert found() == [(FindingStatus.FINE, "told to http://me:REDACTED@127.0.0.1:9")]
+    assert found() == [(FindingStatus.FINE, "events go to http://me:REDACTED@127.0.0.1:9")]
     monkeypatch.setenv("MASON_LINEAGE", "ftp://x")
     assert found()[0][0] is FindingStatus.WRONG
 

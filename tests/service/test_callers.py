@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from mason.clients.response import Response
-from mason.errors import Forbidden
+from mason.errors import Forbidden, NotFound
 from mason.operators.runner import OperatorCall
 from mason.service.caller import Caller
 from mason.service.reply import reply_with
@@ -30,8 +32,9 @@ INFER = WorkflowCall(name="table:infer", config_id="files", given=parameters_of_
 def env(tmp_path_factory: pytest.TempPathFactory) -> Iterator[MasonEnvironment]:
     root = tmp_path_factory.mktemp("callers")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("MASON_HOME", str(root / "home"))  # the drivers of jobs look it up by themselves
+        patch.setenv("MASON_HOME", str(root / "elsewhere"))  # what is asked for is in the environment that is given
         yield MasonEnvironment(prepared(root / "work", root / "home").home)
+        assert not (root / "elsewhere").exists()
 
 
 @pytest.fixture(scope="module")
@@ -65,6 +68,7 @@ def test_a_caller_does_what_its_token_is_for(env: MasonEnvironment, run_id: str,
     assert [each["RunID"] for each in service.list_runs()] == [run_id]
     assert "Parameters" not in service.get_run(run_id)
     assert service.get_job(job_id, "files", Response()).status == "succeeded"
+    assert [each.name for each in service.list_tables("shop", "files", Response())]
 
 
 VERBS: dict[str, Callable[[Service, str, str], object]] = {
@@ -77,6 +81,12 @@ VERBS: dict[str, Callable[[Service, str, str], object]] = {
     "get a run": lambda service, run, job: service.get_run(run),
     "get a job": lambda service, run, job: service.get_job(job, "files", Response()),
     "cancel a job": lambda service, run, job: service.cancel_job(job, "files", Response()),
+    "list databases": lambda service, run, job: service.list_databases("files", Response()),
+    "list tables": lambda service, run, job: service.list_tables("shop", "files", Response()),
+    "get a table": lambda service, run, job: service.get_table("shop", "orders", "files", Response()),
+    "list schedules": lambda service, run, job: service.list_schedules("files", Response()),
+    "trigger a schedule": lambda service, run, job: service.trigger_schedule("daily", "files", Response()),
+    "delete a schedule": lambda service, run, job: service.delete_schedule("daily", "files", Response()),
     "choose a configuration": lambda service, run, job: service.choose_configuration("files"),
 }
 
@@ -86,7 +96,7 @@ VERBS: dict[str, Callable[[Service, str, str], object]] = {
 def test_a_caller_is_refused_what_its_token_is_not_for(
     env: MasonEnvironment, run_id: str, job_id: str, verb: str, config: str
 ) -> None:
-    operators = ("database:*",) if config == "files" else ("*",)
+    operators = ("none:*",) if config == "files" else ("*",)
 
     with pytest.raises(Forbidden, match='The token "ci" is'):
         VERBS[verb](limited(env, *operators, config=config), run_id, job_id)
@@ -105,3 +115,37 @@ def test_the_configuration_that_is_current_is_refused_as_one_that_is_named(
 
     with pytest.raises(Forbidden, match='is not for the configuration "files"'):
         limited(env, "*", config="another").run_operator(call, Response())
+
+
+@pytest.mark.parametrize(
+    ("operator", "parameters", "verb"),
+    [
+        ("database:list", {}, lambda service: service.list_databases("files", Response())),
+        ("table:list", SHOP, lambda service: service.list_tables("shop", "files", Response())),
+        (
+            "table:get",
+            {**SHOP, "table_name": "orders"},
+            lambda service: [service.get_table("shop", "orders", "files", Response())],
+        ),
+        ("schedule:list", {}, lambda service: service.list_schedules("files", Response())),
+    ],
+)
+def test_a_verb_for_what_an_engine_knows_returns_what_its_operator_does(
+    env: MasonEnvironment, operator: str, parameters: Mapping[str, str], verb: Callable[[Service], Sequence[Any]]
+) -> None:
+    namespace, _, command = operator.partition(":")
+    call = OperatorCall(namespace=namespace, command=command, base=parameters, config_id="files")
+
+    reply = reply_with(lambda response: Service(env).run_operator(call, response))
+
+    assert reply.status == 200, reply.document
+    assert json.loads(json.dumps([each.to_dict() for each in verb(Service(env))])) == reply.document["Data"]
+
+
+def test_a_schedule_that_is_not_there_can_neither_be_triggered_nor_deleted(env: MasonEnvironment) -> None:
+    service = Service(env)
+
+    with pytest.raises(NotFound, match="daily"):
+        service.trigger_schedule("daily", "files", Response())
+    with pytest.raises(NotFound, match="daily"):
+        service.delete_schedule("daily", "files", Response())

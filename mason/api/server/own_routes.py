@@ -123,7 +123,7 @@ class OwnRoutes:
                 scope=Scope.READ,
                 handle=self._events,
                 shown=_describe_operation(
-                    "job", "How far a job is, told as server-sent events until it is over.", _JOB_ID, events=True
+                    "job", "How far a job is, as server-sent events until it is over.", _JOB_ID, events=True
                 ),
             ),
             # Where a 202 points to is there also when the operators for jobs are not registered.

@@ -53,9 +53,9 @@ _LINES = 20
 _LONGEST_LINE = 2000
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Launch:
-    """What the process is told."""
+    """What the process gets to know."""
 
     env: MasonEnvironment
     config: ValidConfig
@@ -71,9 +71,16 @@ class _Launch:
         # Clients have connections, which no other process can use: it makes its own.
         engines = {role: replace(each, _built={}, _joined={}) for role, each in prepared.config.engines.items()}
         config = replace(prepared.config, engines=engines)
-        level = LOG.getEffectiveLevel()
-        context = surroundings(), memory_limits(), current_limit()
-        return cls(prepared.env, config, prepared.parameters, prepared.registration, *context, level)
+        return cls(
+            env=prepared.env,
+            config=config,
+            parameters=prepared.parameters,
+            registration=prepared.registration,
+            around=surroundings(),
+            limits=memory_limits(),
+            token=current_limit(),
+            log_level=LOG.getEffectiveLevel(),
+        )
 
 
 def run_apart(prepared: PreparedOperator) -> OperatorResponse:

@@ -44,7 +44,7 @@ def _read(path: str, content: bytes) -> CatalogEntry:
     try:
         entry = CatalogEntry(**json.loads(content))
         if not all(isinstance(each, str) for each in asdict(entry).values()):
-            raise TypeError("a field of it is no text")
+            raise TypeError("one of its fields is not a text")
     except (ValueError, TypeError) as error:
         hint = "Delete it, and infer the table again into each catalog that shows it."
         reason = f"does not say which catalog shows the table, or is damaged: {error!r}."

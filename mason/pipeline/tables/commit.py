@@ -244,9 +244,9 @@ def _check_fields(record: CommitRecord) -> None:
     numbers = [record.number, record.rows, record.quarantined]
     counts = [count for each in record.files for count in (each.rows, each.bytes)]
     if not all(isinstance(each, str) for each in (*texts, *beside)) or not isinstance(record.parent, str | None):
-        raise ValueError("a text is none")
+        raise ValueError("it has another kind of value where a text belongs")
     if not all(type(each) is int for each in (*numbers, *counts)) or not isinstance(record.details, dict):
-        raise ValueError("a number is none")
+        raise ValueError("it has another kind of value where a number belongs")
     if record.schema:
         decode_schema(record.schema)
 

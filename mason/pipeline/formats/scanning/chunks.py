@@ -92,7 +92,7 @@ def split_chunks(
             length, rest = _pass_over(rest, dialect.quote, coming)
             yield Chunk(
                 read=begins,
-                scan=Scan(1, len(begins), np.zeros(1, np.uint64)),
+                scan=Scan(records=1, end=len(begins), lines=np.zeros(1, np.uint64)),
                 offset=offset,
                 is_last=not rest,
                 passed_over=length,

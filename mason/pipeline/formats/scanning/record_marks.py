@@ -31,7 +31,7 @@ class OddRecord:
     record: ExactRecord
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Scan:
     """The records of a text that begins at a record's start.
 
@@ -51,7 +51,8 @@ class Scan:
         content = np.zeros(len(text), dtype=np.uint8)
         if len(ends):
             content[ends - 1] = 1
-        return cls(len(ends), int(ends[-1]) if len(ends) else 0, byte_bits.find(content, 1), quotes, odd)
+        end = int(ends[-1]) if len(ends) else 0
+        return cls(records=len(ends), end=end, lines=byte_bits.find(content, 1), quotes=quotes, odd=odd)
 
     @cached_property
     def ends(self) -> Positions:

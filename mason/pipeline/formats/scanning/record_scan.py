@@ -22,7 +22,8 @@ def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> S
     content = np.frombuffer(text, dtype=np.uint8)
     lines = line_ends(text, content, final=final)
     if not dialect.quote or dialect.quote.encode() not in text:
-        return Scan(*_count(lines, text, final=final), lines)
+        records, end = _count(lines, text, final=final)
+        return Scan(records=records, end=end, lines=lines)
     marks = Marks.of(content, dialect, lines)
     ends = marks.lines & ~marks.inside
     records, end = _count(ends, text, final=final)
@@ -30,7 +31,7 @@ def scan_records(text: bytes, dialect: Dialect, width: int, *, final: bool) -> S
     is_open = total % 2 == 1
     if (is_open and (final or is_far(text, end))) or _is_odd(marks, dialect, width):
         return scan_with_care(text, marks, dialect, width, final=final)
-    return Scan(records, end, ends, total - text.count(dialect.quote.encode(), end))
+    return Scan(records=records, end=end, lines=ends, quotes=total - text.count(dialect.quote.encode(), end))
 
 
 def _is_odd(marks: Marks, dialect: Dialect, width: int) -> bool:

@@ -46,7 +46,7 @@ class CheckJob(JobRequest):
 _LONGEST_VALUE = 24
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class CheckOutcome(Outcome):
     """Every check with its verdict. A row that fails several checks is one row that fails."""
 

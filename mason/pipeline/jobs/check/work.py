@@ -107,8 +107,15 @@ class CheckWork(ScanWork):
             commit = commit_failures(staged, job, done, totals.failed) if staged else None
         left_out = table.left_out if table else 0
         results = verdicts(job.checks, totals, self.as_of, job.samples)
-        counts = (done.rows_in + left_out, done.quarantined + left_out)
-        return CheckOutcome(self.to_dict(), results, *counts, totals, str(job.failures or ""), commit)
+        return CheckOutcome(
+            plan=self.to_dict(),
+            verdicts=results,
+            rows_in=done.rows_in + left_out,
+            quarantined=done.quarantined + left_out,
+            totals=totals,
+            failures=str(job.failures or ""),
+            commit=commit,
+        )
 
     def _find_keys(
         self, runner: TaskRunner, job_id: str, progress: Progress, stack: ExitStack

@@ -25,7 +25,7 @@ from mason.pipeline.work.memory_limits import memory_limits
 KERNEL = "mason.pipeline.reading.tasks.kernel:merge_task"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class FileInTask:
     """One file, or a range of it, and how it is read."""
 
@@ -68,15 +68,23 @@ class FileInTask:
         patterned: Sequence[str] = (),
     ) -> FileInTask:
         file, schema = planned.file, planned.schema
-        columns, constants = list(schema.columns), dict(planned.constants)
-        written = (schema.format, schema.encoding)
-        place = (part.offset, part.length)
-        names = (dict(planned.renames), types)
-        pinned = (planned.storage or storage, file.path, file.name, file.size, planned.stamp)
-        most = None if planned.is_base else memory_limits().field_bytes  # what a table has, it keeps
-        is_own = planned.is_base or bool(planned.own_schema)
         return cls(
-            *(*pinned, *written, columns, constants, *place, *names, is_own, most),
+            storage=planned.storage or storage,
+            path=file.path,
+            name=file.name,
+            size=file.size,
+            stamp=planned.stamp,
+            format=schema.format,
+            encoding=schema.encoding,
+            columns=list(schema.columns),
+            constants=dict(planned.constants),
+            offset=part.offset,
+            length=part.length,
+            renames=dict(planned.renames),
+            types=types,
+            is_own=planned.is_base or bool(planned.own_schema),
+            # What a table has, it keeps.
+            field_bytes=None if planned.is_base else memory_limits().field_bytes,
             csv=schema.csv,
             archive=file.archive,
             sheets=schema.sheets,

@@ -1,6 +1,6 @@
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.operators.catalog_entries import settle_known
+from mason.operators.catalog_entries import get_known_table
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.parameters.validated_parameters import ValidatedParameters
@@ -18,8 +18,4 @@ class TableGet(OperatorDefinition):
         database_name: str = parameters.get_required("database_name")
         table_name: str = parameters.get_required("table_name")
 
-        table, response = config.metastore.client.get_table(database_name, table_name, response=resp)
-        response = settle_known(config, table, response)
-        if table.place:  # where others look by a catalog, it may have lagged behind the table
-            table, response = config.metastore.client.get_table(database_name, table_name, response=response)
-        return OperatorResponse(response, table)
+        return OperatorResponse(resp, get_known_table(config, database_name, table_name, resp))
