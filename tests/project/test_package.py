@@ -179,6 +179,33 @@ def test_rooms_are_small_and_files_are_not_crumbs() -> None:
     assert len(crumbs) <= 0.15 * len(others), f"{len(crumbs)} of {len(others)} files have fewer than 60 lines"
 
 
+def test_every_error_says_when_it_is_raised() -> None:
+    classes: dict[str, tuple[str, list[str], str]] = {}
+    for module in PROJECT.glob("mason/**/*.py"):
+        for each in ast.walk(ast.parse(module.read_text(encoding="utf-8"))):
+            if isinstance(each, ast.ClassDef):
+                bases = [ast.unparse(base).rpartition(".")[2] for base in each.bases]
+                place = f"{module.relative_to(PROJECT)}:{each.lineno}"
+                classes[f"{place} {each.name}"] = (each.name, bases, ast.get_docstring(each) or "")
+    errors = {"MasonError", "Exception", "ValueError"}
+    while more := {name for name, bases, _ in classes.values() if errors.intersection(bases)} - errors:
+        errors |= more
+    silent = [place for place, (name, _, text) in classes.items() if name in errors and "Raised when" not in text]
+    assert silent == []
+
+
+def test_nothing_asks_whether_a_storage_is_a_disk() -> None:
+    """Arrow's name for its own file system of disks is the one exception: it becomes the scheme of their addresses."""
+    asking = re.compile(r"is_local\(|[!=]= \"(local|file)\"|\"(local|file)\" [!=]=|startswith\(\"file:")
+    found = [
+        f"{module.relative_to(PROJECT)}: {line.strip()}"
+        for module in PROJECT.glob("mason/pipeline/**/*.py")
+        for line in module.read_text(encoding="utf-8").splitlines()
+        if asking.search(line)
+    ]
+    assert found == ['mason/pipeline/storage/address.py: return _DISKS if name == "local" else name']
+
+
 def test_no_function_or_class_has_a_name_that_says_nothing() -> None:
     banned = {"told", "shown", "kept", "stand_at", "look", "gather", "carried"}
     kinds = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)

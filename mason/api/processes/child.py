@@ -154,13 +154,13 @@ class _Child:
             thread.join()
 
     def _tell(self, log: JobLog, is_over: threading.Event) -> None:
-        told: list[str] = []
+        sent: list[str] = []
         while not is_over.wait(_LOG_SECONDS):
             lines = log.lines()
-            if lines != told:
+            if lines != sent:
                 with suppress(OSError):  # the server is gone, and this process is about to be
                     self._send({"said": lines})
-                told = lines
+                sent = lines
 
     @contextmanager
     def _limit_memory(self, call: Call) -> Iterator[None]:

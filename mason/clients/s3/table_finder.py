@@ -73,8 +73,8 @@ def _find_saved(objects: S3Objects, database: str, name: str) -> FoundTable | No
 
 def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) -> dict[str, FoundTable]:
     # What begins with a slash lies in a folder without a name: nobody could ask for that table.
-    shown = [name for name in folders if name and is_visible(name)]
-    named = name_tables(shown, [name for name in files if format_of_name(name) and is_visible(name)])
+    visible = [name for name in folders if name and is_visible(name)]
+    named = name_tables(visible, [name for name in files if format_of_name(name) and is_visible(name)])
     return {name: FoundTable(name, f"s3://{database}/{place}") for name, place in named.items()}
 
 

@@ -75,8 +75,8 @@ def redact_address(address: str) -> str:
     Those are the folders that a caller may use, and the file in which tasks find keys.
     """
     before, mark, query = address.partition("?")
-    shown = urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
-    return f"{before}{mark}{shown}" if shown else before
+    public = urlencode([each for each in parse_qsl(query) if not each[1].startswith("/")])
+    return f"{before}{mark}{public}" if public else before
 
 
 def with_shown_address(record: Any) -> Any:
