@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import unquote
 
-from mason.clients.shared.folder_catalogs import OWN_FOLDER, damaged_entry, is_visible, name_tables
+from mason.clients.shared.folder_catalogs import OWN_FOLDER, describe_damaged_entry, is_visible, name_tables
 from mason.engines.metastore.models.table import Table
 from mason.pipeline.storage.format_names import format_of_name
 from mason.pipeline.tables.commit import COMMITS
@@ -96,9 +96,9 @@ def read_entry(file: Path, content: bytes) -> Mapping[str, Any]:
     try:
         entry = _parse_entry(content)
     except ValueError as error:
-        raise damaged_entry(str(file), error) from error
+        raise describe_damaged_entry(str(file), error) from error
     if not isinstance(entry, dict):
-        raise damaged_entry(str(file), "it is not a mapping")
+        raise describe_damaged_entry(str(file), "it is not a mapping")
     return entry
 
 
@@ -127,7 +127,7 @@ def read_table(file: Path, content: bytes, path: str) -> Table:
     try:
         return _table(content, path)
     except (KeyError, TypeError, ValueError) as error:
-        raise damaged_entry(str(file), repr(error)) from error
+        raise describe_damaged_entry(str(file), repr(error)) from error
 
 
 @lru_cache(256)

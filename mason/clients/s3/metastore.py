@@ -29,7 +29,7 @@ from mason.clients.s3.table_finder import (
 from mason.clients.shared.folder_catalogs import (
     OWN_FOLDER,
     check_only_owner,
-    damaged_entry,
+    describe_damaged_entry,
     encode_entry,
     sort_partitions,
     stamp_table,
@@ -119,7 +119,7 @@ class S3MetastoreClient(MetastoreClient):
             try:
                 return table_of(found.document)
             except (KeyError, TypeError, ValueError) as error:
-                raise damaged_entry(f"s3://{found.entry}", repr(error)) from error
+                raise describe_damaged_entry(f"s3://{found.entry}", repr(error)) from error
         path = self._storage.path(found.path)
         try:
             return self._storage.infer_table(path, database, found.name, InferOptions(), response=response)[0]

@@ -73,13 +73,13 @@ def parse_entry(place: str, content: bytes) -> Mapping[str, Any]:
     try:
         entry = json.loads(content)
     except ValueError as error:
-        raise damaged_entry(place, error) from error
+        raise describe_damaged_entry(place, error) from error
     if not isinstance(entry, dict):
-        raise damaged_entry(place, "it is not a mapping")
+        raise describe_damaged_entry(place, "it is not a mapping")
     return entry
 
 
-def damaged_entry(place: str, reason: object) -> UnreadableFile:
+def describe_damaged_entry(place: str, reason: object) -> UnreadableFile:
     """Return the error of an entry that cannot be read."""
     return UnreadableFile(place, f"is not the entry of a table: {reason}.", hint="Infer the table again.")
 

@@ -100,7 +100,7 @@ def _fetch(relation: duckdb.DuckDBPyRelation, most_bytes: int | None) -> pa.Tabl
 
 
 @contextmanager
-def ctrl_c_kept() -> Iterator[None]:
+def keep_ctrl_c() -> Iterator[None]:
     """Raise ctrl-C as what it is: DuckDB, where it runs in the main thread, makes another error of it."""
     try:
         yield

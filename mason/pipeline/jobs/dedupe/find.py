@@ -23,7 +23,7 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.jobs.query.inputs import ReadyTable
 from mason.pipeline.reading.request import choose_columns
 from mason.pipeline.reading.tasks.sinks import SinkPlace, open_sink, table_spec
-from mason.pipeline.sql.duckdb_engine import BATCH, create_views, ctrl_c_kept, to_duckdb
+from mason.pipeline.sql.duckdb_engine import BATCH, create_views, keep_ctrl_c, to_duckdb
 from mason.pipeline.sql.engine_types import quote_name
 from mason.pipeline.sql.local_copies import at_hand
 from mason.pipeline.sql.query import (
@@ -180,7 +180,7 @@ def _shares(ready: ReadyTable, wanted: Wanted) -> int | None:
 
 def find_task(content: bytes) -> bytes:
     """Find the rows of one share."""
-    with ctrl_c_kept():
+    with keep_ctrl_c():
         return _find(FindTask.of(content)).to_bytes()
 
 
