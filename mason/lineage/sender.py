@@ -23,7 +23,7 @@ def tell(env: MasonEnvironment, moment: Moment, subject: Subject, said: Said = N
     try:
         settings = lineage_settings(env)
     except InvalidConfiguration as error:
-        return _once(f"Lineage is not told. {error}")
+        return _once(f"No lineage is sent. {error}")
     return _sender(settings).send(moment, subject, said) if settings else ""
 
 
@@ -68,7 +68,7 @@ class Sender:
                 self._emit(moment, subject, said)
             except Exception as error:  # noqa: BLE001 (a package of others, a disk, a network: a job outlives them all)
                 self._quiet_until = time.monotonic() + QUIET_SECONDS
-                return f"Lineage is not told for {QUIET_SECONDS:.0f} seconds: {self._reason(error)}"
+                return f"No lineage is sent for {QUIET_SECONDS:.0f} seconds: {self._reason(error)}"
         return ""
 
     def _emit(self, moment: Moment, subject: Subject, said: Said) -> None:
@@ -96,7 +96,7 @@ class Sender:
         status = getattr(getattr(error, "response", None), "status_code", None)
         if status:
             return f"{place} answers {status}."
-        return f"nobody answers at {place}." if "Connection" in name else f"{place}: {name}."
+        return f"nothing answers at {place}." if "Connection" in name else f"{place}: {name}."
 
 
 def _http(settings: LineageSettings) -> Any:

@@ -75,7 +75,7 @@ class SecretReference:
         known = keeper_names()
         if keeper not in known:
             hint = did_you_mean(keeper, known) or f"There are: {', '.join(known)}."
-            raise ValueError(f'nobody called "{keeper}" keeps secrets. {hint}')
+            raise ValueError(f'nothing that keeps secrets is called "{keeper}". {hint}')
         return cls(keeper, place, key)
 
     def read(self, known: dict[tuple[str, str], str]) -> str:

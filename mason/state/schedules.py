@@ -163,7 +163,7 @@ def forget_schedule(store: StateStore, scheduler: str, name: str) -> bool:
 
 def unknown_schedule(name: str, known: list[str]) -> NotFound:
     """Return the error that says which schedules there are instead."""
-    listed = f"There are: {', '.join(known)}." if known else "There is none: `mason workflow … -d` deploys one."
+    listed = f"There are: {', '.join(known)}." if known else "None is deployed: `mason workflow … -d` deploys one."
     return NotFound(f'There is no schedule "{name}".', hint=did_you_mean(name, known) or listed)
 
 

@@ -365,7 +365,7 @@ def test_a_key_whose_job_was_lost_says_so_once_and_for_all(start: Start, tmp_pat
         again = ask("first")
         assert again.status_code == 409, again.text
         assert again.json()["Errors"] == [
-            f"The job {job} of this Idempotency-Key was lost with its server: nobody knows how far it came. "
+            f"The job {job} of this Idempotency-Key was lost with its server: how far it came is not known. "
             "See what it has done; to run it again, use a new key."
         ]
     assert server.job(job)["Status"] == "lost"

@@ -117,7 +117,7 @@ def test_a_table_is_deleted(server: Server) -> None:
         ),
         ("POST", "/api/test/abroad", {"wait": "0"}, {}, 422, "test:abroad does not accept the configuration"),
         ("GET", "/api/test/abroad", {"wait": "0"}, None, 422, "test:abroad does not accept the configuration"),
-        ("POST", "/api/table/preview", {}, {"path": "~nobody-here/x"}, 400, "it is in the home of nobody here"),
+        ("POST", "/api/table/preview", {}, {"path": "~nobody-here/x"}, 400, "no user here has such a home"),
         ("POST", "/api/table/query", SHOP, {"query_string": "select 'x"}, 422, "opened and not closed"),
         ("GET", "/api/runs", {"limit": "1.5"}, None, 400, 'a whole number from 1 to 1000, not "1.5"'),
         ("GET", "/api/runs", {"limit": "1e2"}, None, 400, "a whole number from 1 to 1000"),

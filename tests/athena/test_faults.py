@@ -296,5 +296,5 @@ def test_the_doctor_misses_a_place_for_results(ministack: Ministack, proxy: AwsP
 def test_nobody_at_the_endpoint_is_said(settings: dict[str, str]) -> None:
     client = AthenaExecutionClient({**settings, "endpoint": "http://127.0.0.1:9"})
 
-    with pytest.raises(ClientFailed, match="there is nobody at"):
+    with pytest.raises(ClientFailed, match="nothing answers at"):
         answer(client.get_job, QUERY_ID)

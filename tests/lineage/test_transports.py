@@ -121,7 +121,7 @@ def test_a_server_that_is_down_is_one_warning(m: Connection, monkeypatch: pytest
         monkeypatch.setenv("MASON_LINEAGE", url)
         first, second = merged(m), merged(m)
 
-    assert first.warnings == (f"Lineage is not told for 60 seconds: nobody answers at {url}.",)
+    assert first.warnings == (f"No lineage is sent for 60 seconds: nothing answers at {url}.",)
     assert second.warnings == ()
 
 
@@ -133,7 +133,7 @@ def test_a_server_that_hangs_holds_a_job_up_once_and_not_for_long(m: Connection,
         response = merged(m)
         again = merged(m)
 
-    assert response.warnings == (f"Lineage is not told for 60 seconds: {url} does not answer within 0.2 seconds.",)
+    assert response.warnings == (f"No lineage is sent for 60 seconds: {url} does not answer within 0.2 seconds.",)
     assert again.warnings == ()
     assert time.monotonic() - began < 10
 
@@ -143,7 +143,7 @@ def test_a_server_that_refuses_events_is_one_warning(m: Connection, monkeypatch:
         monkeypatch.setenv("MASON_LINEAGE", server.url)
         response = merged(m)
 
-    assert response.warnings == (f"Lineage is not told for 60 seconds: {server.url} answers 403.",)
+    assert response.warnings == (f"No lineage is sent for 60 seconds: {server.url} answers 403.",)
     assert len(server.bodies) == 1
 
 
@@ -152,7 +152,7 @@ def test_a_file_that_cannot_be_written_is_one_warning(
 ) -> None:
     monkeypatch.setenv("MASON_LINEAGE", str(tmp_path))  # a folder
 
-    assert merged(m).warnings == (f"Lineage is not told for 60 seconds: {tmp_path}: Is a directory.",)
+    assert merged(m).warnings == (f"No lineage is sent for 60 seconds: {tmp_path}: Is a directory.",)
 
 
 def test_a_workflow_goes_on_when_its_lineage_does_not(
@@ -165,7 +165,7 @@ def test_a_workflow_goes_on_when_its_lineage_does_not(
     response = m.workflow("table", "infer", steps, run=True)
 
     assert response.data[0]["Status"] == "succeeded"
-    assert len(response.warnings) == 1 and "Lineage is not told" in response.warnings[0]
+    assert len(response.warnings) == 1 and "No lineage is sent" in response.warnings[0]
 
 
 def test_a_missing_package_is_named_with_what_installs_it(
@@ -178,7 +178,7 @@ def test_a_missing_package_is_named_with_what_installs_it(
     monkeypatch.setitem(sys.modules, "openlineage", None)  # as Python has it where the package is not there
 
     assert merged(m).warnings == (
-        "Lineage is not told for 60 seconds: openlineage-python is not installed. "
+        "No lineage is sent for 60 seconds: openlineage-python is not installed. "
         "Run: pip install 'mason-data[openlineage]'",
     )
 

@@ -161,7 +161,7 @@ def test_numbers_beyond_all_doubles_are_too_large_or_zero_however_many_digits_th
     [
         ('{"id": 2, "w": 1e400}', "the number 1e400 is too large"),
         ('{"id": 2, "id": 3}', 'the key "id" occurs more than once'),
-        ('{"id": 2, "t": "\\ud800"}', "half of a surrogate pair stands in it, which is no character"),
+        ('{"id": 2, "t": "\\ud800"}', "half of a surrogate pair stands in it, which is not a character"),
     ],
     ids=["too large", "twice", "half a character"],
 )
@@ -182,7 +182,7 @@ def test_half_a_character_in_a_name_is_foreseen_and_set_aside(merge: Merge) -> N
 
     result = merge.run()
 
-    reason = "half of a surrogate pair stands in it, which is no character"
+    reason = "half of a surrogate pair stands in it, which is not a character"
     assert result.plan.warnings == [f"a.json: record 1 cannot be read: {reason}."]
     assert [(each.record, each.reason) for each in merge.rejects()] == [(1, reason)]
     assert merge.table().column_names == ["a", "😀"]

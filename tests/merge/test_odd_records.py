@@ -397,7 +397,7 @@ def test_records_in_the_quarantine_are_counted_by_their_reasons(merge: Merge) ->
     [
         ('{"a": 1, "a": 2}', 'the key "a" occurs more than once'),
         ('{"a": 1e400}', "the number 1e400 is too large"),
-        ('{"a": "\\ud800"}', "half of a surrogate pair stands in it, which is no character"),
+        ('{"a": "\\ud800"}', "half of a surrogate pair stands in it, which is not a character"),
     ],
 )
 def test_a_line_of_json_that_no_table_can_hold_is_told_with_its_reason(merge: Merge, line: str, reason: str) -> None:

@@ -102,7 +102,7 @@ def test_what_a_reader_may_not_delete_is_denied_and_stays(seaweed: Seaweed, plac
 def test_a_server_that_is_not_there_is_named(seaweed: Seaweed) -> None:
     client = S3StorageClient(seaweed.configuration(endpoint="http://127.0.0.1:9"))
 
-    with pytest.raises(ClientFailed, match=r'there is nobody at "http://127.0.0.1:9/.*Check aws_region, the endpoint'):
+    with pytest.raises(ClientFailed, match=r'nothing answers at "http://127.0.0.1:9/.*Check aws_region, the endpoint'):
         answer(client.list_files, client.path("bucket/orders"))
 
 

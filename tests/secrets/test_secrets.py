@@ -160,7 +160,7 @@ def test_no_credentials_for_the_keeper_are_missed(
         ("secret:file", "write secret:KEEPER:PLACE"),
         ("secret:file:", "write secret:KEEPER:PLACE"),
         ("secret:file:/x#", "write secret:KEEPER:PLACE"),
-        ("secret:fil:/x", 'nobody called "fil" keeps secrets. Did you mean "file"?'),
+        ("secret:fil:/x", 'nothing that keeps secrets is called "fil". Did you mean "file"?'),
         ("secret:vault:/x", "There are: aws-secretsmanager, aws-ssm, file."),
     ],
 )

@@ -352,7 +352,7 @@ class TestCommand:
         assert deleted.exit_code == 0
         assert strict_json(flow("operator", "schedule", "list"))["Data"] == []
         assert errors(flow, "schedule", "delete", "-p", "schedule_name:demo_flow") == [
-            'There is no schedule "demo_flow". There is none: `mason workflow … -d` deploys one.'
+            'There is no schedule "demo_flow". None is deployed: `mason workflow … -d` deploys one.'
         ]
 
     def test_a_run_goes_with_its_scheduler_when_that_is_asked_to_end(

@@ -233,7 +233,7 @@ class CallHandlers:
         status = call_status(self._store, record) if record else JobStatus.QUEUED
         if status is JobStatus.LOST:
             raise Conflict(
-                f"The job {call.id} of this Idempotency-Key was lost with its server: nobody knows how far it came.",
+                f"The job {call.id} of this Idempotency-Key was lost with its server: how far it came is not known.",
                 hint="See what it has done; to run it again, use a new key.",
             )
         if status.is_final:

@@ -44,7 +44,7 @@ def _describe_record(record: logging.LogRecord) -> dict[str, Any]:
     try:
         return {**line, **about, **_describe_message(record, asked.redact if asked else str)}
     except Exception as error:  # noqa: BLE001 (whatever it is: who logs is not to fail, and logging would show the line)
-        left_out = f"A line is left out: nobody can tell what is secret in it ({type(error).__name__})."
+        left_out = f"A line is left out: it may hold a secret ({type(error).__name__})."
         return {**line, **about, "message": left_out}
 
 

@@ -96,7 +96,7 @@ def no_credentials(place: str) -> Forbidden:
 def describe_unanswered(place: str, error: BotoCoreError) -> ClientFailed:
     """Return the error of a request that was not answered at all."""
     if isinstance(error, EndpointConnectionError):
-        message = str(error).replace("Could not connect to the endpoint URL:", "there is nobody at")
+        message = str(error).replace("Could not connect to the endpoint URL:", "nothing answers at")
         return ClientFailed(f"{place}: {_one_line(message)}.", hint="Check aws_region, the endpoint and the network.")
     return ClientFailed(f"{place}: {_one_line(str(error))}.")
 

@@ -53,7 +53,7 @@ class LocalStorageClient(StorageClient):
         try:
             place = os.path.normpath(self.root / LocalPath(plain).expanduser())
         except RuntimeError:  # no user of this machine has the name after ~
-            raise BadPath(f'"{text}" is not a path on this machine: it is in the home of nobody here.') from None
+            raise BadPath(f'"{text}" is not a path on this machine: no user here has such a home.') from None
         self.require_allowed(place, text)
         return Path("file", name_below(place, self._names_of_roots()) if self._roots else place)
 

@@ -156,7 +156,7 @@ class SparkJob:
             self._tags.interrupt(self._tag)
             self._thread.join(_SECONDS_BETWEEN_INTERRUPTS)
         if self._thread.is_alive():
-            _logger.warning("Spark still works on the job, though it was told to stop %d s ago.", _SECONDS_TO_INTERRUPT)
+            _logger.warning("Spark still works on the job, %d s after it was asked to stop.", _SECONDS_TO_INTERRUPT)
 
     def _run(self) -> None:
         try:

@@ -59,7 +59,7 @@ def _number(metadata: Mapping[str, bytes]) -> int:
     tag = metadata.get("ETag") or metadata.get("Last-Modified")
     if not tag:
         raise Unsupported(
-            "The store says neither ETag nor Last-Modified of an object: nobody can tell whether it was changed."
+            "The store gives neither ETag nor Last-Modified of an object: a change of it would not be noticed."
         )
     return _hash_tag(tag)
 

@@ -165,7 +165,7 @@ def submit_environment(java: Path, variables: Mapping[str, str] = os.environ) ->
 
 
 def ships_dependencies(settings: RunnerSettings) -> bool:
-    """Say whether the Python packages go along; unless told, to where a Python of whom nobody knows runs the tasks."""
+    """Say whether the Python packages go along; by default, to where an unknown Python runs the tasks."""
     if settings.dependencies != "auto":
         return settings.dependencies == "shipped"
     return "spark.pyspark.python" not in settings.conf and _workers_python(settings.master) != sys.executable

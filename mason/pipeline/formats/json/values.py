@@ -92,7 +92,7 @@ def check_characters(text: str, value: Any) -> None:
         NotAnObject: half of a pair that stands for a character is in it.
     """
     if may_have_halves(text) and not _is_unicode(value):
-        raise NotAnObject("half of a surrogate pair stands in it, which is no character")
+        raise NotAnObject("half of a surrogate pair stands in it, which is not a character")
 
 
 def may_have_halves(text: str) -> bool:
