@@ -108,7 +108,9 @@ def test_a_page_needs_nothing_from_anywhere(summarize: Summarize, tmp_path: Path
 
 
 def test_many_columns_are_folded() -> None:
-    columns = [ColumnSummary(f"c{number}", f"c{number}", "int64", 1, 0) for number in range(5000)]
+    columns = [
+        ColumnSummary(name=f"c{number}", column=f"c{number}", type="int64", count=1, nulls=0) for number in range(5000)
+    ]
     found = Elements(page("t", 1, columns))
     assert found.tags.count("section") == 5000
     assert found.tags.count("details") == 5000 // FOLD
@@ -121,16 +123,42 @@ def test_the_picture_fits_the_width(width: int) -> None:
     often = [Frequent("日本語テキスト" * 10, 5), Frequent("\x1b[31mred\n", 3)]
     bins = [Bin(number, number, number % 7) for number in range(20)]
     column = ColumnSummary(
-        "a very long name 🦜 " * 20, "c", "struct<" * 30, 10, 2, 1, 5, 0.04, "a" * 500, "b" * 500, 1 / 3, 0.5,
-        {"P50": "x" * 400}, 0.1, often, 3, None, bins,
-    )  # fmt: skip
+        name="a very long name 🦜 " * 20,
+        column="c",
+        type="struct<" * 30,
+        count=10,
+        nulls=2,
+        nans=1,
+        distinct=5,
+        distinct_error=0.04,
+        low="a" * 500,
+        high="b" * 500,
+        mean=1 / 3,
+        deviation=0.5,
+        quantiles={"P50": "x" * 400},
+        quantile_error=0.1,
+        frequent=often,
+        frequent_error=3,
+        lengths=None,
+        histogram=bins,
+    )
     lines = picture([column], 12, width)
     assert all(room(line) <= width for line in lines)
     assert not any(char in "".join(lines) for char in "\x1b\n")
 
 
 def test_a_long_name_does_not_push_out_the_type_and_most_is_not_all() -> None:
-    column = ColumnSummary("long name " * 20, "c", "int64", 2000, 0, None, 2, 0.0, frequent=[Frequent(1, 1999)])
+    column = ColumnSummary(
+        name="long name " * 20,
+        column="c",
+        type="int64",
+        count=2000,
+        nulls=0,
+        nans=None,
+        distinct=2,
+        distinct_error=0.0,
+        frequent=[Frequent(1, 1999)],
+    )
     _, _, title, _, often = picture([column], 2000, 60)
     assert title.endswith("…  int64") and room(title) <= 60
     assert often == "  1 (> 99.9 %)"
@@ -146,7 +174,24 @@ def test_a_histogram_in_blocks_shows_every_value_there_is() -> None:
 def test_a_picture_of_a_column() -> None:
     bins = [Bin(0, 5, 2), Bin(5, 9, 8)]
     column = ColumnSummary(
-        "n", "n", "int64", 10, 1, None, 3, 0.0, 0, 9, 5.5, 2.25, {"P50": 6}, 0.0, [Frequent(9, 6)], 0, None, bins
+        name="n",
+        column="n",
+        type="int64",
+        count=10,
+        nulls=1,
+        nans=None,
+        distinct=3,
+        distinct_error=0.0,
+        low=0,
+        high=9,
+        mean=5.5,
+        deviation=2.25,
+        quantiles={"P50": 6},
+        quantile_error=0.0,
+        frequent=[Frequent(9, 6)],
+        frequent_error=0,
+        lengths=None,
+        histogram=bins,
     )
     assert picture([column], 11, 60) == [
         "11 rows, 1 column",
@@ -161,9 +206,18 @@ def test_a_picture_of_a_column() -> None:
 def test_the_figures_of_times_go_on_in_the_next_line_where_the_first_has_no_room() -> None:
     moment = datetime(2026, 1, 1, 12, 30, tzinfo=UTC)
     column = ColumnSummary(
-        "t", "t", "timestamp[us, tz=UTC]", 3, 0, low=moment, high=moment, mean=moment, deviation=60.0,
-        quantiles={"P50": moment}, deviation_unit="second",
-    )  # fmt: skip
+        name="t",
+        column="t",
+        type="timestamp[us, tz=UTC]",
+        count=3,
+        nulls=0,
+        low=moment,
+        high=moment,
+        mean=moment,
+        deviation=60.0,
+        quantiles={"P50": moment},
+        deviation_unit="second",
+    )
     shown_moment = "2026-01-01T12:30:00+00:00"
     assert picture([column], 3, 80)[-4:] == [
         "  3 values, 0 nulls",

@@ -41,7 +41,7 @@ class Lengths:
     mean: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class ColumnSummary:
     """What is known of a column. What its type has not, or an empty column has not, is None."""
 
@@ -94,13 +94,21 @@ class ColumnSummary:
 
 def summarize(leaf: Leaf, sketch: ColumnSketch, bins: int) -> ColumnSummary:
     """Return what a sketch says of a column; its histogram has so many bins at most."""
-    common = (leaf.name, leaf.column, str(leaf.type), sketch.rows - sketch.nulls, sketch.nulls)
     if isinstance(sketch, NumberSketch):
-        return ColumnSummary(*common, **_of_numbers(sketch, bins))
-    if isinstance(sketch, TextSketch):
-        return ColumnSummary(*common, **_of_texts(sketch, bins))
-    assert isinstance(sketch, ListSketch)
-    return ColumnSummary(*common, **_of_lengths(sketch, bins))
+        particulars = _of_numbers(sketch, bins)
+    elif isinstance(sketch, TextSketch):
+        particulars = _of_texts(sketch, bins)
+    else:
+        assert isinstance(sketch, ListSketch)
+        particulars = _of_lengths(sketch, bins)
+    return ColumnSummary(
+        name=leaf.name,
+        column=leaf.column,
+        type=str(leaf.type),
+        count=sketch.rows - sketch.nulls,
+        nulls=sketch.nulls,
+        **particulars,
+    )
 
 
 def _of_numbers(sketch: NumberSketch, bins: int) -> dict[str, Any]:
