@@ -13,7 +13,8 @@ import pyarrow.fs as pafs
 import pytest
 
 from mason.errors import BadInput, BadPath, NoData, PathNotFound, UnreadableFile
-from mason.pipeline.storage.address import confine_address, open_filesystem
+from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.storage.disks import confine_address
 from mason.pipeline.storage.files import list_files, partitions_of
 from mason.pipeline.storage.format_names import codec_of, format_of, format_of_name, is_data
 

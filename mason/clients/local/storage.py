@@ -79,7 +79,7 @@ class LocalStorageClient(StorageClient):
         return open_filesystem(self.address())
 
     def address(self) -> str:
-        from mason.pipeline.storage.address import confine_address
+        from mason.pipeline.storage.disks import confine_address
 
         return confine_address(self._roots)
 

@@ -7,14 +7,13 @@ other address begins with the name of a client, whose module `address` knows the
 from __future__ import annotations
 
 import importlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
 from types import ModuleType
 from typing import TYPE_CHECKING, Any, Protocol, cast
 from urllib.parse import parse_qsl, urlencode
 
-from mason.engines.storage.models.location import LOCAL
 from mason.errors import MasonError, MissingDependency, Unsupported
 from mason.pipeline.storage.abilities import STORE, Abilities
 from mason.pipeline.storage.object_store import ObjectStore
@@ -62,11 +61,6 @@ def abilities_of_files(filesystem: pafs.FileSystem) -> Abilities:
 @lru_cache
 def _abilities_of_scheme(scheme: str) -> Abilities:
     return cast(Abilities, getattr(_module_of(f"{scheme}://"), "ABILITIES", STORE))
-
-
-def confine_address(roots: Sequence[str]) -> str:
-    """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
-    return f"{LOCAL}?{urlencode([('root', root) for root in roots])}" if roots else LOCAL
 
 
 def redact_address(address: str) -> str:

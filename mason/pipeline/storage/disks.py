@@ -5,9 +5,11 @@ It is to the disks what the module `address` of a client is to its storage; ever
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, urlencode, urlsplit
 
+from mason.engines.storage.models.location import LOCAL
 from mason.errors import ClientFailed, MasonError, Unsupported
 from mason.pipeline.storage.abilities import Abilities
 from mason.pipeline.storage.address import JavaNeeds
@@ -16,7 +18,7 @@ from mason.pipeline.storage.object_store import ObjectStore
 if TYPE_CHECKING:
     import pyarrow.fs as pafs
 
-ROOT = "root"
+_ROOT = "root"
 
 ABILITIES = Abilities(
     has_conditions=False,
@@ -28,13 +30,18 @@ ABILITIES = Abilities(
 )
 
 
+def confine_address(roots: Sequence[str]) -> str:
+    """Return the address of the machine's own disks for somebody who may use these folders only, if there are any."""
+    return f"{LOCAL}?{urlencode([(_ROOT, root) for root in roots])}" if roots else LOCAL
+
+
 def open_filesystem(address: str) -> pafs.FileSystem:
     """Return the disks as a file system."""
     import pyarrow.fs as pafs  # who only asks what disks can do need not wait for it
 
     from mason.pipeline.storage.confined_disks import ConfinedDisks
 
-    roots = parse_qs(urlsplit(address).query).get(ROOT)
+    roots = parse_qs(urlsplit(address).query).get(_ROOT)
     return ConfinedDisks(roots) if roots else pafs.LocalFileSystem()
 
 
