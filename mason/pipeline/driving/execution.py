@@ -244,7 +244,8 @@ _ENDS = {
 
 def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
-    return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
+    details = {**record.details, **outcome.preview}
+    return replace(record, details=details, picture=outcome.picture, rows=outcome.frame)
 
 
 def _find_record(job_id: str) -> JobRecord:
