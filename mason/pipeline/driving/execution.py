@@ -40,7 +40,7 @@ from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
-from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
+from mason.pipeline.work.tasks import QueryEvent, TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -271,7 +271,7 @@ class InProcessRunner:
         for number, task in enumerate(tasks):
             yield number, function(task)
 
-    def query(self, content: bytes) -> Iterator[TaskEvent]:
+    def query(self, content: bytes) -> Iterator[QueryEvent]:
         from mason.pipeline.sql.duckdb_engine import run_query
 
         yield from run_query(content)
