@@ -108,9 +108,10 @@ def _table(data: Mapping[str, Any]) -> str:
     )
     rows: Sequence[Mapping[str, Any]] = data["Rows"]
     body = "".join(f"<tr>{''.join(_cell(row.get(name)) for name in names)}</tr>" for row in rows[:_MOST_ROWS])
-    hidden = len(rows) - _MOST_ROWS
+    count = data.get("RowCount", len(rows))
+    hidden = count - _MOST_ROWS
     more = f", {hidden:,} of them not shown" if hidden > 0 else ""
-    said = f"<small>{counted(len(rows), 'row')}{more}</small>"
+    said = f"<small>{counted(count, 'row')}{more}</small>"
     return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>{said}"
 
 

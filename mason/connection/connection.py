@@ -4,14 +4,21 @@ from __future__ import annotations
 
 import os
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mason.connection.call_response import CallResponse
 from mason.connection.connected_job import ConnectedJob
+from mason.connection.operator_names import OperatorNames, OperatorSignature
 from mason.connection.progress import ProgressLine, progress_line
+from mason.errors import BadInput
 from mason.util.json_text import json_value
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mason.connection.frames import Rows
 
 
 def values_as_json(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,6 +102,69 @@ class Connection(ABC):
                 namespace, command, values_as_json(steps or {}), config or self._config, asked, line
             )
 
+    def sql(
+        self, statement: str, /, *, database: str = "", parameters: Mapping[str, Any] | None = None, config: str = ""
+    ) -> Rows:
+        """Return the rows of a statement of Spark SQL: `m.sql("select * from shop.orders").to_pandas()`.
+
+        Tables of several databases can be joined. The statement is asked when its rows are.
+
+        Args:
+            database: that of the tables that the statement names without one.
+            parameters: values for what it leaves open, as in `:since`.
+            config: the configuration to use.
+        """
+        return self._rows(statement, database, dict(parameters or {}), config or self._config)
+
+    def table(self, name: str, /, *, columns: Sequence[str] = (), config: str = "") -> Rows:
+        """Return the rows of a table: `m.table("shop.orders").to_arrow()`.
+
+        Args:
+            columns: those that are wanted; all by default.
+
+        Raises:
+            BadInput: the name is not that of a database and a table.
+        """
+        database, _, table = name.rpartition(".")
+        if not database or not table:
+            raise BadInput(f'"{name}" names no table.', hint='Write it as "database.table".')
+        from mason.pipeline.sql.query import quote_identifier  # takes Arrow, which calls without rows do without
+
+        wanted = ", ".join(map(quote_identifier, columns)) or "*"
+        source = quote_identifier(table)
+        return self.sql(f"SELECT {wanted} FROM {source}", database=database, config=config)  # noqa: S608 (names are quoted)
+
+    def save(
+        self,
+        frame: Any,
+        table: str,
+        /,
+        *,
+        mode: str = "replace",
+        keys: Sequence[str] = (),
+        config: str = "",
+        progress: bool | None = None,
+    ) -> CallResponse:
+        """Make the rows of a frame a table, in one commit: `m.save(frame, "shop.orders")`.
+
+        Args:
+            frame: of Arrow, pandas, Polars or Spark.
+            table: `database.table`, or a path or URL.
+            mode: what becomes of rows that are there: `replace`, `append` or `replace_partitions`.
+
+        Raises:
+            BadInput: it is not a frame, or has a column of a type that no table holds.
+        """
+        from mason.connection.frames import arrow_reader  # takes Arrow, which calls without rows do without
+
+        with self._line(progress) as line:
+            return self._save(arrow_reader(frame), table, mode, keys, config or self._config, line)
+
+    @property
+    def operators(self) -> OperatorNames:
+        """The operators as functions: `m.operators.table.merge(input_path="in", output_path="out")`."""
+        return OperatorNames(self, self._describe_operators())
+
     def job(self, job_id: str) -> ConnectedJob:
         """Return a job, whoever runs it.
 
@@ -145,6 +215,26 @@ class Connection(ABC):
         self, namespace: str, command: str, values: Mapping[str, Any], config: str, plan: bool, line: ProgressLine
     ) -> CallResponse:
         """Run or plan an operator; `values` are such as JSON has."""
+
+    @abstractmethod
+    def _rows(self, statement: str, database: str, parameters: Mapping[str, Any], config: str) -> Rows:
+        """Return the rows of a statement, not yet asked for."""
+
+    @abstractmethod
+    def _save(
+        self,
+        rows: pa.RecordBatchReader,
+        table: str,
+        mode: str,
+        keys: Sequence[str],
+        config: str,
+        line: ProgressLine,
+    ) -> CallResponse:
+        """Make rows a table."""
+
+    @abstractmethod
+    def _describe_operators(self) -> Sequence[OperatorSignature]:
+        """Return the operators that can be called, with their parameters."""
 
     @abstractmethod
     def _run_workflow(

@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from mason.clients.response import Response
 from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connection import Connection
+from mason.connection.operator_names import OperatorSignature
 from mason.connection.progress import ProgressLine, show_log_of_jobs
 from mason.operators.operator_response import OperatorResponse
+from mason.operators.operator_spec import OperatorSpec
 from mason.operators.runner import OperatorCall
 from mason.service.reply import reply_with
 from mason.service.service import Service
+from mason.state.models import Registration
 from mason.util.environment import MasonEnvironment
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mason.connection.frames import Rows
 
 
 class EmbeddedConnection(Connection):
@@ -62,6 +70,27 @@ class EmbeddedConnection(Connection):
         with show_log_of_jobs(line):
             return _call(lambda service, response: verb(service, call, response))
 
+    def _rows(self, statement: str, database: str, parameters: Mapping[str, Any], config: str) -> Rows:
+        from mason.connection.embedded_rows import EmbeddedRows  # takes Arrow, which calls without rows do without
+        from mason.service.frames import Question
+
+        return EmbeddedRows(Question(statement=statement, database=database, parameters=parameters), config)
+
+    def _save(
+        self,
+        rows: pa.RecordBatchReader,
+        table: str,
+        mode: str,
+        keys: Sequence[str],
+        config: str,
+        line: ProgressLine,
+    ) -> CallResponse:
+        with show_log_of_jobs(line):
+            return _call(lambda service, response: service.save_rows(rows, table, mode, keys, config, response))
+
+    def _describe_operators(self) -> Sequence[OperatorSignature]:
+        return [_signature_of(each) for each in Service(MasonEnvironment.of()).list_operators()]
+
     def _run_workflow(
         self,
         namespace: str,
@@ -87,6 +116,18 @@ class EmbeddedConnection(Connection):
         wanted = {"deploy": asked["deploy"], "run": asked["run_now"]}
         with show_log_of_jobs(line):
             return _call(lambda service, response: service.run_workflow(call, response, **wanted))
+
+
+def _signature_of(registration: Registration) -> OperatorSignature:
+    spec = OperatorSpec.of(registration.definition)
+    return OperatorSignature(
+        namespace=spec.namespace,
+        command=spec.command,
+        description=spec.description,
+        parameters={each.name: each.description or each.type for each in spec.parameters.all},
+        required=[each.name for each in spec.parameters.required],
+        defaults={each.name: each.default for each in spec.parameters.all},
+    )
 
 
 def _call(work: Callable[[Service, Response], OperatorResponse]) -> CallResponse:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from urllib.parse import quote
 
+from mason.connection.operator_names import OperatorSignature
 from mason.errors import BadInput, InvalidParameters
 from mason.operators.registration.registry import not_found
 
 _OPERATOR_KEY = "x-mason-operator"
 _ALIASES_KEY = "x-mason-aliases"
+_OPTIONS = ("config_id", "plan", "wait")
 _IN_PATH = re.compile(r"\{([^}]*)\}")
 _WITH_BODY = ("POST", "PUT", "PATCH")
 _LONGEST_QUERY = 4_000
@@ -34,13 +36,17 @@ class Operation:
         return replace(self, query={**self.query, **options})
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class _Declared:
     """An operation as the specification has it."""
 
     method: str
     path: str
     parameters: Mapping[str, Mapping[str, Any]]
+    description: str = ""
+    described: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    """The parameters of the operator itself, wherever they stand in a request."""
+    required: Sequence[str] = ()
 
     def fill_in(self, values: Mapping[str, Any]) -> Operation:
         """Return the request for some values, of which those that are in the path may have another name there."""
@@ -74,6 +80,11 @@ class Operations:
         self._read = read
         self._paths: dict[str, list[_Declared]] = {}
 
+    def describe(self) -> Sequence[OperatorSignature]:
+        """Return the operators that the server has paths for, with their parameters."""
+        self._paths = _by_operator(self._read())
+        return [_describe(name, operations) for name, operations in sorted(self._paths.items())]
+
     def find(self, name: str, values: Mapping[str, Any]) -> Operation:
         """Return the request that runs an operator with these values.
 
@@ -89,6 +100,21 @@ class Operations:
         if chosen.missing:
             raise InvalidParameters(chosen.missing)
         return chosen
+
+
+def _describe(name: str, operations: Sequence[_Declared]) -> OperatorSignature:
+    namespace, _, command = name.rpartition(":")
+    found = {word: schema for each in operations for word, schema in each.described.items()}
+    required = [word for word in found if any(word in each.required for each in operations)]
+    optional = [word for word in found if word not in required]
+    return OperatorSignature(
+        namespace=namespace,
+        command=command,
+        description=next((each.description for each in operations if each.description), ""),
+        parameters={word: str(found[word].get("description", "")) for word in (*required, *optional)},
+        required=required,
+        defaults={word: found[word].get("default") for word in found},
+    )
 
 
 def in_path(text: str) -> str:
@@ -110,9 +136,26 @@ def _by_operator(paths: Mapping[str, Mapping[str, Any]]) -> dict[str, list[_Decl
         for method, operation in operations.items():
             if isinstance(operation, Mapping) and _OPERATOR_KEY in operation:
                 parameters = {each["name"]: each for each in operation.get("parameters", ())}
-                declared = _Declared(method.upper(), path, parameters)
+                described, required = _describe_parameters(operation)
+                declared = _Declared(
+                    method=method.upper(),
+                    path=path,
+                    parameters=parameters,
+                    description=operation.get("summary", ""),
+                    described=described,
+                    required=required,
+                )
                 found.setdefault(operation[_OPERATOR_KEY], []).append(declared)
     return found
+
+
+def _describe_parameters(operation: Mapping[str, Any]) -> tuple[Mapping[str, Mapping[str, Any]], Sequence[str]]:
+    """Return the parameters of the operator with what is said of each, and the names of those that it must have."""
+    body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
+    own = [each for each in operation.get("parameters", ()) if each["in"] != "header" and each["name"] not in _OPTIONS]
+    described = {each["name"]: {"description": each.get("description", ""), **each.get("schema", {})} for each in own}
+    required = [each["name"] for each in own if each.get("required")]
+    return {**described, **body.get("properties", {})}, [*required, *body.get("required", ())]
 
 
 def _choose_operation(operations: Sequence[Operation], values: Mapping[str, Any]) -> Operation:

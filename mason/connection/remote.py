@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import uuid
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mason.connection.call_response import CallResponse, raise_errors_of
 from mason.connection.connected_job import ConnectedJob
 from mason.connection.connection import Connection
 from mason.connection.operations import Operation, Operations, in_path
+from mason.connection.operator_names import OperatorSignature
 from mason.connection.progress import ProgressLine, progress_text
 from mason.connection.rest import ACCEPTED, RestApi
 from mason.errors import MasonError, Unsupported
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+
+    from mason.connection.frames import Rows
 
 _FIRST_WAIT = 1
 _WAIT = 20
@@ -61,6 +67,28 @@ class RemoteConnection(Connection):
         operation = self._operations.find(f"{namespace}:{command}" if namespace else command, values)
         options = {**({"config_id": config} if config else {}), **({"plan": "true"} if plan else {})}
         return self._send_and_follow(operation.with_options(options), line)
+
+    def _rows(self, statement: str, database: str, parameters: Mapping[str, Any], config: str) -> Rows:
+        from mason.connection.remote_rows import RemoteRows  # takes Arrow, which calls without rows do without
+
+        given = {"query_string": statement, "database_name": database, "parameters": dict(parameters) or None}
+        return RemoteRows(self, given, config)
+
+    def _save(
+        self,
+        rows: pa.RecordBatchReader,
+        table: str,
+        mode: str,
+        keys: Sequence[str],
+        config: str,
+        line: ProgressLine,
+    ) -> CallResponse:
+        raise Unsupported(
+            "A server does not take frames yet.", hint="Save the frame where the server reads files, and merge them."
+        )
+
+    def _describe_operators(self) -> Sequence[OperatorSignature]:
+        return self._operations.describe()
 
     def _run_workflow(
         self,

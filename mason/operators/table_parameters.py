@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
 from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
-from mason.engines.metastore.models.table import Table
+from mason.engines.metastore.models.table import Table, TableSummary
 from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, InvalidParameters
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.sql.statement import Statement, unknown_table
+from mason.pipeline.sql.statement import Statement, TableName, unknown_table
 
 
 def find_table(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Location:
@@ -104,23 +105,73 @@ class InferredTable(Table):
 
 
 def find_tables(config: ValidConfig, database: str, statement: Statement, resp: Response) -> Mapping[str, TableRef]:
-    """Return the tables that a statement names, each with where it lies.
+    """Return the tables that a statement names, each with where it lies, by the names that an engine has for them.
+
+    Args:
+        database: that of the tables that name none; nothing if each must.
 
     Raises:
         DatabaseNotFound: there is no such database.
-        BadQuery: it names a table that is not there, or one of another database.
+        BadQuery: it names a table that is not there, or none of which it is known in which database it is.
     """
-    listed, _ = config.metastore.client.list_tables(database, response=resp)
-    _, name = config.metastore.client.resolve_database(database)
-    known = {each.name.casefold(): each for each in listed}
-    tables: dict[str, TableRef] = {}
-    for table in statement.tables:
-        if table.database and table.database.casefold() != name.casefold():
-            message = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
-            raise statement.problem(table.start, message)
+    finder = _TableFinder(config, database, resp)
+    found = {(each.database, each.name): each for each in (finder.find(statement, table) for table in statement.tables)}
+    names = Counter(each.name.casefold() for each in found.values())
+    views = {each.view_name(is_unique=names[each.name.casefold()] == 1): each.to_ref() for each in found.values()}
+    if len({view.casefold() for view in views}) < len(found):
+        tables = ", ".join(f"{database}.{name}" for database, name in found)
+        raise BadInput(f"Some of these tables cannot be told apart: {tables}.", hint="Rename one of them.")
+    return views
+
+
+@dataclass(frozen=True)
+class _FoundTable:
+    """A table that a statement names, as the metastore has it."""
+
+    database: str
+    name: str
+    location: Location
+
+    def view_name(self, *, is_unique: bool) -> str:
+        """Return its own name, or with its database's where another database has one of that name, too."""
+        return self.name if is_unique else f"{self.database}_{self.name}".replace(".", "_")
+
+    def to_ref(self) -> TableRef:
+        return TableRef(f"{self.database}.{self.name}", self.location)
+
+
+class _TableFinder:
+    """Finds tables by their names; each database is listed once."""
+
+    def __init__(self, config: ValidConfig, database: str, resp: Response) -> None:
+        self._config, self._database, self._resp = config, database, resp
+        self._listed: dict[str, Mapping[str, TableSummary]] = {}
+        if database:
+            self._list(database)  # one that is not there is named, also where the statement needs none
+
+    def find(self, statement: Statement, table: TableName) -> _FoundTable:
+        database = self._database_of(statement, table)
+        known = self._list(database)
         if table.name.casefold() not in known:
-            raise unknown_table(statement, table, database, [each.name for each in listed])
+            raise unknown_table(statement, table, database, [each.name for each in known.values()])
         found = known[table.name.casefold()]
-        path = found.path or config.metastore.client.get_table(database, found.name, response=resp)[0].path
-        tables[found.name] = TableRef(f"{database}.{found.name}", config.location_of_table(path))
-    return tables
+        client = self._config.metastore.client
+        path = found.path or client.get_table(database, found.name, response=self._resp)[0].path
+        return _FoundTable(database, found.name, self._config.location_of_table(path))
+
+    def _database_of(self, statement: Statement, table: TableName) -> str:
+        client = self._config.metastore.client
+        if not table.database and not self._database:
+            raise statement.problem(
+                table.end, f'In which database is "{table.name}"?', f"Write it as database.{table.name}."
+            )
+        own = client.resolve_database(self._database)[1] if self._database else ""
+        if not table.database or table.database.casefold() in (own.casefold(), self._database.casefold()):
+            return self._database
+        return table.database
+
+    def _list(self, database: str) -> Mapping[str, TableSummary]:
+        if database not in self._listed:
+            listed, _ = self._config.metastore.client.list_tables(database, response=self._resp)
+            self._listed[database] = {each.name.casefold(): each for each in listed}
+        return self._listed[database]

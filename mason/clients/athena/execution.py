@@ -138,7 +138,7 @@ class AthenaExecutionClient(ExecutionClient):
         columns, cells = self._queries.rows(query_id, work.limit)
         rows = to_table(columns, cells, asked.names, asked.types, asked.in_spark)
         collect_rows([rows], rows.schema, work.most_bytes)
-        answer = AthenaRows(rows.slice(0, work.job.limit), rows.num_rows > work.job.limit, work)
+        answer = AthenaRows(rows.slice(0, work.most_rows), rows.num_rows > work.most_rows, work)
         for warning in answer.warnings:
             response.add_warning(warning)
         response.add_info(answer.summary)

@@ -20,7 +20,7 @@ from mason.pipeline.jobs.query.job import QueryJob, check_parameters, only_the_f
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
-from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, with_view_names
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.foreign_files import check_foreign, describe_kept
@@ -30,6 +30,8 @@ from mason.pipeline.work.base import Outcome
 from mason.pipeline.work.memory_limits import memory_limits
 from mason.pipeline.work.record_parts import describe_columns
 from mason.util.words import counted
+
+_MOST_ROWS = 100_000
 
 FIRST_ROWS = 100
 """How many rows are shown of a query that ran before: who wants all of them asks again."""
@@ -61,6 +63,7 @@ class AthenaWork:
         check_value_sizes(statement, memory_limits().result_bytes, query.parameters)
         check_parameters(statement, query.parameters)
         _check_output(query, response)
+        _check_one_database(query)
         tables = {name: _table(catalog, query.database, name, str(ref), response) for name, ref in query.tables.items()}
         schemas = {name: athena_schema(table) for name, table in tables.items()}
         return cls(
@@ -76,13 +79,18 @@ class AthenaWork:
         """What Athena is asked."""
         schemas = {name: athena_schema(table) for name, table in self.tables.items()}
         # As for Spark: what is translated is read from the text that was checked, and from no other.
-        text = render_for_spark(without_database(self.statement, self.job.database))
+        text = render_for_spark(with_view_names(self.statement, self.job.database, self.job.identifiers))
         return Question(text, self.job.parameters, schemas, self.statement.names)
 
     @property
     def limit(self) -> int:
         """How many rows are asked for: one more than is shown says whether there are more."""
-        return self.job.limit + 1
+        return self.most_rows + 1
+
+    @property
+    def most_rows(self) -> int:
+        """How many rows are given at most: Athena hands them over in pages, as JSON."""
+        return _MOST_ROWS if self.job.limit is None else self.job.limit
 
     def to_dict(self) -> dict[str, Any]:
         """Return what is known before Athena is asked; how much it will read only Athena knows, and only then."""
@@ -92,7 +100,7 @@ class AthenaWork:
         ]
         if self.job.output:
             return {"Tables": tables, "Output": str(self.job.output), "Format": self.job.format}
-        return {"Tables": tables, "Limit": self.job.limit}
+        return {"Tables": tables, "Limit": self.most_rows}
 
 
 @dataclass(frozen=True)
@@ -124,7 +132,7 @@ class AthenaRows(FirstRows):
 
     @property
     def warnings(self) -> Iterable[str]:
-        return [only_the_first(self.work.job.limit)] if self.has_more else []
+        return [only_the_first(self.work.most_rows)] if self.has_more else []
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.work.to_dict(), **super().to_dict()}
@@ -157,6 +165,15 @@ def _check_output(query: QueryJob, response: Response) -> None:
         check_foreign(table, str(query.output))
         for warning in describe_kept(table, str(query.output)):
             response.add_warning(warning)
+
+
+def _check_one_database(query: QueryJob) -> None:
+    databases = sorted({each.rpartition(".")[0] for each in query.identifiers.values()})
+    if len(databases) > 1:
+        raise Unsupported(
+            f"A query of Athena is about the tables of one database, and this one names {' and '.join(databases)}.",
+            hint="Use execution_engine: spark, or local.",
+        )
 
 
 def _table(catalog: MetastoreClient, database: str, name: str, path: str, response: Response) -> Table:

@@ -40,7 +40,7 @@ from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Outcome, Work
 from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
-from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
+from mason.pipeline.work.tasks import QueryEvent, TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
@@ -249,7 +249,8 @@ _ENDS = {
 
 def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
-    return replace(record, details={**record.details, **outcome.preview}, picture=outcome.picture)
+    details = {**record.details, **outcome.preview}
+    return replace(record, details=details, picture=outcome.picture, rows=outcome.frame)
 
 
 def _in_short(job: JobRecord) -> JobRecord:
@@ -268,7 +269,7 @@ class InProcessRunner:
         for number, task in enumerate(tasks):
             yield number, function(task)
 
-    def query(self, content: bytes) -> Iterator[TaskEvent]:
+    def query(self, content: bytes) -> Iterator[QueryEvent]:
         from mason.pipeline.sql.duckdb_engine import run_query
 
         yield from run_query(content)

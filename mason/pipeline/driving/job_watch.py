@@ -27,7 +27,7 @@ from mason.pipeline.driving.job_progress import TOTALS, JobProgress, Tally
 from mason.pipeline.storage.address import with_shown_address
 from mason.pipeline.types.python_values import to_typed
 from mason.pipeline.work.failures import encode_failure
-from mason.pipeline.work.tasks import BEAT_SECONDS, Starting, TaskEvent, TaskRunner, running, until_closed
+from mason.pipeline.work.tasks import BEAT_SECONDS, QueryEvent, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
 from mason.util.ending import check_ending
@@ -219,7 +219,7 @@ class _WatchedRunner:
                 if isinstance(event, tuple):
                     yield event
 
-    def query(self, content: bytes) -> Iterator[TaskEvent]:
+    def query(self, content: bytes) -> Iterator[QueryEvent]:
         self._watch.begin_query()
         with until_closed(self._runner.query(content)) as events:
             for event in events:

@@ -30,23 +30,22 @@ from mason.pipeline.sql.query import (
     SqlTable,
     canonical,
     collect_rows,
-    encode_rows,
     error_of_broken_text,
     table_gone,
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.types.evidence_json import decode_schema
-from mason.pipeline.work.tasks import BEAT_SECONDS, TaskEvent
+from mason.pipeline.work.tasks import BEAT_SECONDS, QueryEvent
 
 BATCH = 122_880
 _FEW_ROWS = 2048  # what DuckDB computes at once: no more is fetched before it is seen how large it is
 
 
-def run_query(content: bytes) -> Iterator[TaskEvent]:
+def run_query(content: bytes) -> Iterator[QueryEvent]:
     """Run a query in a thread, and yield beats until its result is there; closing the iterator interrupts it."""
     connection = duckdb.connect(config={"allow_community_extensions": False, "autoinstall_known_extensions": False})
-    outcomes: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+    outcomes: queue.SimpleQueue[Any] = queue.SimpleQueue()
     query = SqlQuery.of(content)
 
     def work() -> None:
@@ -75,12 +74,13 @@ def run_query(content: bytes) -> Iterator[TaskEvent]:
         connection.close()
 
 
-def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
+def _result(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> Any:
     with at_hand(query.tables) as tables:
         return _result_here(connection, replace(query, tables=tables))
 
 
-def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> bytes:
+def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> Any:
+    """The rows, or, where they are written, the piece that was."""
     create_views(connection, query)
     _close_off(connection, query)
     translation = to_duckdb(query)
@@ -88,7 +88,7 @@ def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> byte
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
         rows = _fetch(limited, query.most_bytes)
-        return encode_rows(rows.cast(canonical(rows.schema)))
+        return rows.cast(canonical(rows.schema))
     return _write(query, query.output, relation).to_bytes()
 
 

@@ -124,7 +124,7 @@ def fetch_rows(runner: TaskRunner, query: SqlQuery) -> pa.Table:
     """Run a query and return its rows."""
     with until_closed(runner.query(query.to_bytes())) as events:
         (result,) = [content for _, content in without_beats(events)]
-    return decode_rows(result)
+    return result if isinstance(result, pa.Table) else decode_rows(result)
 
 
 def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
@@ -174,10 +174,17 @@ def check_text(rows: pa.Table | pa.RecordBatch) -> None:
 
 def encode_rows(table: pa.Table) -> bytes:
     """Return rows as bytes."""
-    stream = pa.BufferOutputStream()
-    with pa.ipc.new_stream(stream, table.schema) as writer:
+    counted = pa.MockOutputStream()  # a buffer that grows is copied time and again
+    _write_stream(table, counted)
+    whole = pa.allocate_buffer(counted.size())
+    _write_stream(table, pa.FixedSizeBufferWriter(whole))
+    content: bytes = whole.to_pybytes()
+    return content
+
+
+def _write_stream(table: pa.Table, sink: pa.NativeFile) -> None:
+    with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    return bytes(stream.getvalue())
 
 
 def decode_rows(content: bytes) -> pa.Table:

@@ -52,6 +52,12 @@ class Statement:
         return list(self._tables())
 
     @property
+    def database(self) -> str:
+        """The database that all of its tables name, if it is one; else nothing."""
+        databases = {each.database for each in self.tables}
+        return databases.pop() if len(databases) == 1 else ""
+
+    @property
     def parameters(self) -> Sequence[str]:
         """The names of the parameters that it leaves open, as in `:since`."""
         names = (str(each.this) for each in self.tree.find_all(exp.Placeholder) if each.this)
@@ -191,18 +197,49 @@ def _is_count(node: Any) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.casefold() == "count"
 
 
-def without_database(statement: Statement, database: str) -> str:
-    """Return the text with `database.` blanked out before tables, so that all places in it stay where they are."""
+def with_view_names(statement: Statement, database: str, views: Mapping[str, str]) -> str:
+    """Return the text with every table by the name that an engine has for it; all places in it stay where they are.
+
+    That is its own name, with `database.` blanked out before it; or, where two databases have one of that name,
+    `database_name`, as long as both words.
+
+    Args:
+        database: that of the tables that name none.
+        views: the engine's names, each with the table that it stands for, such as `crm.orders`.
+
+    Raises:
+        BadQuery: a table that needs the longer name stands in backticks.
+    """
     text = statement.text
-    for table in statement.tables:
-        if table.database.casefold() == database.casefold() and table.start < table.end:
-            text = text[: table.start] + " " * (table.end - table.start) + text[table.end :]
-    for column in statement.tree.find_all(exp.Column):
-        qualifier = column.args.get("db")
-        if qualifier is not None and qualifier.name.casefold() == database.casefold():
-            begin, end = qualifier.meta["start"], column.args["table"].meta["start"]
-            text = text[:begin] + " " * (end - begin) + text[end:]
+    for place in _qualified_places(statement):
+        view = _view_of(place, database, views)
+        if view is None or place.start == place.end:
+            continue
+        between = " " * (place.end - place.start)
+        if view.casefold() != place.name.casefold():
+            between = text[place.start : place.end].replace(".", "_")
+            if "`" in text[place.start : place.end + 1]:
+                said = f'Two databases have a table "{place.name}", and this one stands in backticks.'
+                raise statement.problem(place.start, said, "Write its database and its name without them.")
+        text = text[: place.start] + between + text[place.end :]
     return text
+
+
+def _view_of(place: TableName, database: str, views: Mapping[str, str]) -> str | None:
+    """The engine's name for a table: its own wherever it is unique; None for what is not a table, such as a field."""
+    wanted = f".{place.database}.{place.name}".casefold()
+    view = next((view for view, table in views.items() if f".{table}".casefold().endswith(wanted)), None)
+    return view or (place.name if place.database.casefold() == database.casefold() else None)
+
+
+def _qualified_places(statement: Statement) -> Iterator[TableName]:
+    """The tables, and what names them before a column, as in `shop.orders.id`."""
+    yield from statement.tables
+    for column in statement.tree.find_all(exp.Column):
+        qualifiers = [each for each in (column.args.get("catalog"), column.args.get("db")) if each is not None]
+        if qualifiers:
+            owner, database = column.args["table"], ".".join(each.name for each in qualifiers)
+            yield TableName(owner.name, database, qualifiers[0].meta["start"], owner.meta["start"])
 
 
 def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:

@@ -9,12 +9,15 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, Self
+from typing import TYPE_CHECKING, Any, Self
 
 from mason.engines.execution.models.job import Job
 from mason.pipeline.work.record_parts import Column
 from mason.pipeline.work.tasks import TaskRunner
 from mason.util.words import counted
+
+if TYPE_CHECKING:
+    import pyarrow as pa
 
 Progress = Callable[[int, int, int], None]
 """Called with tasks done, tasks in all, and records read so far."""
@@ -44,6 +47,11 @@ class Outcome(ABC):
     def preview(self) -> Mapping[str, Any]:
         """What is shown beside the record and not kept in it, such as the rows of a query."""
         return _NOTHING
+
+    @property
+    def frame(self) -> pa.Table | None:
+        """The rows that it gives to the process that runs it, if it gives any."""
+        return None
 
     def picture(self, width: int) -> list[str]:
         """Return the lines that draw it in so many columns of a terminal; none if it is not worth that."""

@@ -37,6 +37,9 @@ class Starting:
 TaskEvent = tuple[int, bytes] | int | Starting | None
 """The number of a task with its result; or a beat: how many tasks are done as far as the engine tells, if it does."""
 
+QueryEvent = tuple[int, Any] | int | Starting | None
+"""As of tasks; the rows of a query may come as the table that they are, from an engine in this process."""
+
 BEAT_SECONDS = 0.5
 
 
@@ -52,7 +55,7 @@ class TaskRunner(Protocol):
         Closing the iterator ends the job. A kernel that raises fails the job: the error is raised here.
         """
 
-    def query(self, content: bytes) -> Iterator[TaskEvent]:
+    def query(self, content: bytes) -> Iterator[QueryEvent]:
         """Run a query of `mason.pipeline.sql`, given as bytes, and yield beats and results as `run` does.
 
         With an output, each piece of the result that was written yields; without one there is one result: the rows.
@@ -75,7 +78,7 @@ def running(runner: TaskRunner, kernel: str, tasks: Sequence[bytes]) -> Iterator
 
 
 @contextmanager
-def until_closed(events: Iterator[TaskEvent]) -> Iterator[Iterator[TaskEvent]]:
+def until_closed(events: Iterator[T]) -> Iterator[Iterator[T]]:
     """Give what a runner yields, and tell it to stop however the context is left."""
     try:
         yield events
@@ -106,7 +109,7 @@ def _settle(future: Future[T], work: Callable[[], T]) -> None:
         future.set_exception(error)
 
 
-def without_beats(events: Iterator[TaskEvent]) -> Iterator[tuple[int, bytes]]:
+def without_beats(events: Iterator[QueryEvent]) -> Iterator[tuple[int, Any]]:
     """Yield the results alone."""
     return (event for event in events if isinstance(event, tuple))
 

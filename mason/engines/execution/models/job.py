@@ -85,6 +85,8 @@ class JobRecord:
     details: Mapping[str, Any] = field(default_factory=dict)
     picture: Callable[[int], list[str]] | None = field(default=None, repr=False, compare=False)
     """Draws what the job made in so many columns of a terminal; only a job that this process ran has one."""
+    rows: Any = field(default=None, repr=False, compare=False)
+    """The rows that the job gave, as an Arrow table; only of a query that this process ran."""
 
     def to_dict(self) -> dict[str, Any]:
         return {"JobID": self.id, "Status": self.status, **self.details}

@@ -21,7 +21,7 @@ from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.rendering import render_for_spark
-from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, without_database
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, with_view_names
 from mason.pipeline.sql.value_sizes import check_value_sizes
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.tables.commit import CommitRecord
@@ -47,7 +47,8 @@ class QueryJob(JobRequest):
     database: str
     tables: Annotated[Mapping[str, TableRef], INPUT]
     parameters: Mapping[str, Any] = field(default_factory=dict)
-    limit: int = 1000
+    limit: int | None = 1000
+    """How many rows are shown at most; None gives all of them to the process that runs the job, and shows none."""
     output: Annotated[Location | None, output_named("path")] = None
     format: str = "parquet"
     foreign: str = Foreign.REFUSE
@@ -56,6 +57,11 @@ class QueryJob(JobRequest):
     def places(self) -> Mapping[str, Location]:
         """Where the tables lie whose files are read."""
         return {name: table.location for name, table in self.tables.items() if table.location}
+
+    @property
+    def identifiers(self) -> Mapping[str, str]:
+        """The tables, such as `shop.orders`, by the names that an engine has for them."""
+        return {name: table.identifier for name, table in self.tables.items()}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,9 +94,10 @@ class QueryWork(Work):
         if query.output:
             check_output(list(query.places.values()), query.output, query.foreign)
         scans = {name: plan_scan(place) for name, place in query.places.items()}
-        columns = check_columns(statement, {name: scan.schema for name, scan in scans.items()})
+        text = with_view_names(statement, query.database, query.identifiers)
+        named = replace(statement, tree=parse_statement(text).tree)
+        columns = check_columns(named, {name: scan.schema for name, scan in scans.items()})
         inputs = [TableInput(name, scan, columns[name]) for name, scan in scans.items()]
-        text = without_database(statement, query.database)
         work = cls(
             job=query,
             statement=statement,
@@ -144,7 +151,7 @@ class QueryWork(Work):
         if None not in rows:
             document["RowsRead"] = sum(each for each in rows if each is not None)
         if not self.job.output:
-            return {**document, "Limit": self.job.limit}
+            return {**document, "Limit": self.job.limit} if self.job.limit is not None else document
         return {**document, "Output": str(self.job.output), "Format": self.job.format}
 
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> QueryResult:
@@ -165,6 +172,8 @@ class QueryWork(Work):
             )
             if self.job.output:
                 return self._write_rows(query, self.job.output, ready, runner, job_id, progress)
+            if self.job.limit is None:
+                return QueryResult(work=self, read=ready, rows=fetch_rows(runner, query))
             limited = replace(query, limit=self.job.limit + 1, most_bytes=self.most_bytes)
             rows = fetch_rows(runner, limited)
             return QueryResult(
@@ -222,13 +231,17 @@ class QueryResult(Outcome):
     def warnings(self) -> Iterable[str]:
         yield from (warning for each in self.read for warning in each.warnings)
         yield from self.changes
-        if self.has_more:
+        if self.has_more and self.work.job.limit is not None:
             yield only_the_first(self.work.job.limit)
 
     @property
     def preview(self) -> Mapping[str, Any]:
         """The rows, which are shown and not kept."""
-        return {"Rows": python_rows(self.rows)} if self.rows is not None else {}
+        return {"Rows": python_rows(self.rows)} if self.rows is not None and self.work.job.limit is not None else {}
+
+    @property
+    def frame(self) -> pa.Table | None:
+        return self.rows
 
     def picture(self, width: int) -> list[str]:
         """Return the rows as a table."""

@@ -14,11 +14,12 @@ class TableQuery(DataOperator):
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
         text: str = parameters.get_required("query_string")
-        database: str = parameters.get_required("database_name")
+        statement = parse_statement(text)
+        database = parameters.get_optional("database_name") or statement.database
         return QueryJob(
             statement=text,
-            database=config.metastore.client.resolve_database(database)[1],
-            tables=find_tables(config, database, parse_statement(text), Response()),
+            database=config.metastore.client.resolve_database(database)[1] if database else "",
+            tables=find_tables(config, database, statement, Response()),
             parameters=parameters.get_optional("parameters") or {},
             limit=parameters.get_optional("limit"),
             output=find_written(config, parameters, "output_path"),
