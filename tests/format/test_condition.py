@@ -128,6 +128,8 @@ def test_rows_for_which_it_is_true_are_taken(condition: str, ids: list[int]) -> 
         "country like any ('x', 'y')": "is not allowed in a filter.",
         "cast(ratio as string) = '1'": "cannot be cast to text",
         "cast(price as array<int>) = 1": "cannot be cast to",
+        "@place = 1": "filter 1:1: it has no variables. Write the value itself.",
+        "price = :price": "it has no variables. Write the value itself.",
         "delete from x": "is not allowed in a filter.",
         "(" * 3000 + "flag" + ")" * 3000: "filter: it is nested too deeply to be understood.",
         " or ".join(["flag"] * 3000): "filter: it is nested too deeply to be understood.",

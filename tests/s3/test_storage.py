@@ -14,8 +14,10 @@ from mason.clients.s3.metastore import S3MetastoreClient
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
+from mason.engines.storage.models.location import Location
 from mason.errors import BadPath, ClientFailed, Forbidden, MasonError, PathNotFound
 from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.storage.files import is_file
 from mason.testing import Place
 from mason.testing.contract import answer
 from tests.s3.proxy import Proxy, error_body
@@ -104,6 +106,15 @@ def test_a_server_that_is_not_there_is_named(seaweed: Seaweed) -> None:
 
     with pytest.raises(ClientFailed, match=r'nothing answers at "http://127.0.0.1:9/.*Check aws_region, the endpoint'):
         answer(client.list_files, client.path("bucket/orders"))
+
+
+def test_an_output_on_a_server_that_is_not_there_is_named(seaweed: Seaweed) -> None:
+    """A plan looks there by Arrow, which has words of its own for it."""
+    client = S3StorageClient(seaweed.configuration(endpoint="http://127.0.0.1:9"))
+
+    with pytest.raises(ClientFailed, match=r"^s3://bucket/out: the store cannot be reached: .*Check aws_") as told:
+        is_file(Location("bucket/out", client.address()))
+    assert "AWS Error" not in str(told.value)
 
 
 @pytest.mark.parametrize("path", ["s3:/bucket/orders", "a bucket/orders"])

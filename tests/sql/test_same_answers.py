@@ -130,6 +130,8 @@ def test_a_refusal_says_where_that_stands_which_it_is_about(
         ("select time'10:00:00' as x from t", 'type "TIME"'),
         ("select s from t tablesample (1 rows)", '"TABLESAMPLE"'),
         ("select q.s from (select s from t) tablesample (1 rows) q", '"TABLESAMPLE"'),
+        ("select * from explode(array(1, 2))", '"explode" as a table'),
+        ("select * from t, posexplode(array(1, 2)) as p", '"posexplode" as a table'),
         ("select i32 >>> 1 as x from t", 'function "shiftrightunsigned"'),
         ("select count(*) as n from t group by window(ts, '1 day')", 'function "window"'),
     ],

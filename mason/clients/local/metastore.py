@@ -201,7 +201,7 @@ def _place_below(folder: Path, name: str, what: str) -> str:
     above = str(folder).rstrip("/") + "/"
     place = os.path.normpath(os.path.join(above, name))  # noqa: PTH118 (pathlib takes longer than all the rest)
     if not name or "\0" in name or not place.startswith(above):
-        raise BadPath(f'"{name}" cannot be a {what}: it must name something below {folder}.')
+        raise BadPath(f'"{name}" cannot be a {what}: it must name something below the folder that it belongs to.')
     return place
 
 

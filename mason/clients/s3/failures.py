@@ -96,6 +96,11 @@ def failure(path: str, code: str, status: str, text: str) -> MasonError:
             f"{place}: its key, or a part of it, is longer than this store takes; AWS takes 1,024 bytes in all.",
             hint="Choose a shorter name.",
         )
+    if known == "networkconnection":
+        return ClientFailed(
+            f"{place}: the store cannot be reached: {text.rpartition('Details: ')[2]}".rstrip(". ") + ".",
+            hint="Check aws_region, the endpoint and the network.",
+        )
     if known == "bucketnotempty":
         return NotEmpty(f"{place} is not empty.", hint="Remove what is in it first.")
     return ClientFailed(f"{place}: S3 failed with {code}: {text}".rstrip(". ") + ".")

@@ -205,7 +205,7 @@ class S3MetastoreClient(MetastoreClient):
 
 def _check_name(name: str, what: str) -> str:
     if "\0" in name or {"", ".", ".."} & set(name.removesuffix("/").split("/")):
-        raise BadPath(f'"{name}" cannot be a {what}: it must name something below where it belongs.')
+        raise BadPath(f'"{name}" cannot be a {what}: it must name something below the folder that it belongs to.')
     return name
 
 

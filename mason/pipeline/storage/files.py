@@ -73,8 +73,16 @@ def list_files(filesystem: pafs.FileSystem, path: str, *, strict: bool = False) 
 
 
 def is_file(location: Location) -> bool:
-    """Say whether there is a file at a place, and no folder."""
-    return bool(open_filesystem(location.storage).get_file_info(location.path).is_file)
+    """Say whether there is a file at a place, and no folder.
+
+    Raises:
+        ClientFailed: the storage fails.
+    """
+    filesystem = open_filesystem(location.storage)
+    try:
+        return bool(filesystem.get_file_info(location.path).is_file)
+    except OSError as error:
+        raise explain_error(filesystem, location.path, error) from error
 
 
 def describe_links(file: DataFile) -> str:

@@ -106,6 +106,8 @@ class Condition:
         return found
 
     def _value(self, node: exp.Expr, rows: pa.RecordBatch) -> Values:
+        if isinstance(node, exp.Parameter | exp.SessionParameter | exp.Placeholder):
+            raise self._bad(node, "it has no variables", "Write the value itself.")
         evaluate = _NODES.get(type(node))
         if evaluate is None or any(said and name not in _UNDERSTOOD for name, said in node.args.items()):
             raise self._bad(node, f"{node.sql(dialect='spark')} is not allowed in a filter", ALLOWED)

@@ -280,6 +280,8 @@ def _add_source(node: Any, scope: Scope) -> str:
 def _source(node: Any, scope: Scope) -> tuple[str, Columns]:
     if isinstance(node, exp.Table) and isinstance(node.this, exp.Anonymous):
         return range_rows(node, Expressions(scope, one_column))
+    if isinstance(node, exp.Table) and isinstance(node.this, exp.Func):
+        raise unlike_spark(f'"{node.this.sql_name().lower()}" as a table')
     if isinstance(node, exp.Table):
         _check_parts(node, _TABLE_PARTS)
         columns = scope.tables.get(node.name.lower())
