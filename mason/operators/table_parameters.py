@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -13,7 +13,9 @@ from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, InvalidParameters
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.sql.statement import Statement, unknown_table
+from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.statement import Statement, TableName
+from mason.util.names import did_you_mean
 
 
 def find_table(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Location:
@@ -119,8 +121,13 @@ def find_tables(config: ValidConfig, database: str, statement: Statement, resp: 
             message = f'"{table.database}.{table.name}" is not in the database "{database}", which this query is about.'
             raise statement.problem(table.start, message)
         if table.name.casefold() not in known:
-            raise unknown_table(statement, table, database, [each.name for each in listed])
+            raise _unknown_table(statement, table, database, [each.name for each in listed])
         found = known[table.name.casefold()]
         path = found.path or config.metastore.client.get_table(database, found.name, response=resp)[0].path
         tables[found.name] = TableRef(f"{database}.{found.name}", config.location_of_table(path))
     return tables
+
+
+def _unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
+    hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
+    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)

@@ -30,7 +30,7 @@ from mason.pipeline.sql.query import (
 from mason.pipeline.sql.rendering import place_in_text
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 from mason.pipeline.storage.address import java_needs, open_filesystem
-from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.types.evidence_json import decode_schema, encode_schema
 from mason.pipeline.work.failures import encode_failure
 
 if TYPE_CHECKING:
@@ -187,7 +187,7 @@ def _write(output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Pi
             check_text(batch)
             sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
             rows += batch.num_rows
-    return Piece(rows, list(sink.files), sink.result())
+    return Piece(rows, list(sink.files), sink.result(), encode_schema(schema))
 
 
 def _rename_columns(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
