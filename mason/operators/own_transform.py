@@ -26,8 +26,6 @@ from mason.pipeline.sql.query import OwnCode
 if TYPE_CHECKING:
     from pyspark.sql import DataFrame, SparkSession
 
-FUNCTION = "mason.operators.own_transform:transform_frames"
-
 _FOLDERS: dict[str, str] = {}
 """Where the packages lie that this process has loaded, by their names."""
 
@@ -57,14 +55,14 @@ def transform_frames(
 
 def describe_own_failure(error: BaseException, code: OwnCode) -> str:
     """Return what an error says, with the line of the author's file at which it came up."""
-    folder = _FOLDERS.get(code.module, "")
+    folder = f"{_FOLDERS.get(code.module, code.module)}/"
+    if isinstance(error, SyntaxError) and str(error.filename).startswith(folder):
+        place = f"{str(error.filename)[len(folder) :]}:{error.lineno}"
+        return f"{code.source}/{place}: {code.name} is not Python: {error.msg}"
     frames = traceback.extract_tb(error.__traceback__)
-    own = [each for each in frames if folder and each.filename.startswith(f"{folder}/")]
+    own = [f"/{each.filename[len(folder) :]}:{each.lineno}" for each in frames if each.filename.startswith(folder)]
     said = f"{type(error).__name__}: {_first_lines(str(error))}"
-    if isinstance(error, SyntaxError) and str(error.filename).startswith(f"{folder}/"):
-        return f"{code.source}/{str(error.filename)[len(folder) + 1 :]}:{error.lineno}: {code.name} is not Python: {error.msg}"
-    place = f"{code.source}/{own[-1].filename[len(folder) + 1 :]}:{own[-1].lineno}" if own else f"{code.source}"
-    return f"{place}: {code.name} failed in its own code: {said}"
+    return f"{code.source}{own[-1] if own else ''}: {code.name} failed in its own code: {said}"
 
 
 def _first_lines(text: str) -> str:
@@ -93,23 +91,26 @@ def _pickle_by_value(module: Any) -> None:
     """Have the functions of a package sent along whole: the workers have no such package, or have another version."""
     from pyspark import cloudpickle
 
-    cloudpickle.register_pickle_by_value(module)
+    cloudpickle.register_pickle_by_value(module)  # type: ignore[no-untyped-call]
 
 
 def _check_frame(made: object, spark: SparkSession, code: OwnCode) -> DataFrame:
     from pyspark.sql import DataFrame
 
+    method = f"{code.source}/__init__.py: {code.class_name}.transform"
     if not isinstance(made, DataFrame):
-        kind = "nothing" if made is None else f"a {type(made).__name__}"
-        raise BadTransform(
-            [f"{code.source}/__init__.py: {code.class_name}.transform returns {kind}, and not a DataFrame."]
-        )
+        raise BadTransform([f"{method} returns {_describe_kind(made)}, and not a DataFrame."])
     if made.sparkSession is not spark and not _is_same_session(made.sparkSession, spark):
         said = "returns a DataFrame of another session; make it with the one that transform is given"
-        raise BadTransform([f"{code.source}/__init__.py: {code.class_name}.transform {said}."])
+        raise BadTransform([f"{method} {said}."])
     return made
 
 
 def _is_same_session(one: Any, other: Any) -> bool:
     java = [getattr(each, "_jsparkSession", None) for each in (one, other)]
     return java[0] is not None and java[1] is not None and bool(java[0].equals(java[1]))
+
+
+def _describe_kind(value: object) -> str:
+    kind = type(value).__name__
+    return "nothing" if value is None else f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"

@@ -27,6 +27,8 @@ from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
 
 TRANSFORM = "transform.sql"
+_FUNCTION = "mason.operators.own_transform:transform_frames"
+"""What calls the author's class. It is named only: it needs pyspark, and so does nothing here."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +45,6 @@ class TransformOperator(DataOperator):
         return OperatorSpec.of(self.registration.definition)
 
     def job(self, config: ValidConfig, parameters: ValidatedParameters) -> Job:
-        from mason.operators.own_transform import FUNCTION
         from mason.pipeline.jobs.merge.job import Mode
         from mason.pipeline.jobs.transform.job import CodeFolder, TransformJob
         from mason.pipeline.types.python_values import to_typed
@@ -69,7 +70,7 @@ class TransformOperator(DataOperator):
             path=str(self.folder),
             class_name=class_name(name.namespace, name.command),
             digest=registration.digest,
-            function=FUNCTION,
+            function=_FUNCTION,
             packages=tuple(definition.get("packages") or ()),
         )
         return TransformJob(
@@ -173,7 +174,5 @@ class TransformOperator(DataOperator):
             raise InvalidParameters([f'checks: the operator has a check "{name}" of its own.' for name in twice])
         references = {each.references: config.location(each.references) for each in found if each.references}
         # By the whole path of a table, which is what an answer and a record show.
-        whole = [
-            replace(each, references=str(references[each.references])) if each.references else each for each in found
-        ]
-        return tuple(whole), {str(each): each for each in references.values()}
+        whole = tuple(replace(each, references=str(references.get(each.references, ""))) for each in found)
+        return whole, {str(each): each for each in references.values()}

@@ -6,20 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TYPES = (
-    "string",
-    "integer",
-    "number",
-    "boolean",
-    "date",
-    "timestamp",
-    "path",
-    "list",
-    "enum",
-    "secret",
-    "map",
-    "table",
-)
+_PLAIN_TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "enum", "secret")
+TYPES = (*_PLAIN_TYPES, "path", "table", "list", "map")
 
 INTEGERS = 2**63
 """A whole number is less than this, and at least the same below zero."""
@@ -131,9 +119,7 @@ RESERVED: Sequence[ParameterDefinition] = (
     ),
     _reserve("keys", "list", "Columns that tell rows apart, for the mode upsert."),
     _reserve("partition_by", "list", "Columns by whose values the table is divided into folders."),
-    _reserve(
-        "checks", "list", "Checks of the rows before they are published, besides the operator's.", elements=CHECKS
-    ),
+    _reserve("checks", "list", "Checks of the rows before they are published, besides its own.", elements=CHECKS),
     _reserve("failures_path", "path", "The folder that becomes a table of the rows that fail a check."),
     _reserve("allow_empty", "boolean", "Whether no rows at all may replace those of the table.", default=False),
 )

@@ -29,7 +29,8 @@ def check_own_statement(text: str, file: str, tables: Collection[str], parameter
 
 def find_column_problems(statement: Statement, file: str, schemas: Mapping[str, pa.Schema]) -> list[str]:
     """Return each name of a column that none of the tables has."""
-    return [in_file(each, file) for each in find_unknown_columns(statement, schemas)]
+    unknown = [*find_unknown_columns(statement, schemas), *_find_unknown_of_tables(statement, schemas)]
+    return [in_file(each, file) for each in unknown]
 
 
 def in_file(error: BadQuery, file: str) -> str:
@@ -59,3 +60,22 @@ def _find_problems(statement: Statement, tables: Collection[str], parameters: Co
             near = did_you_mean(name, parameters) or f"Declared: {', '.join(parameters) or 'none'}."
             start = statement.text.find(f":{name}") if name else statement.text.find("?")
             yield statement.problem(max(start, 0), f'operator.yaml declares no parameter "{name}".', near)
+
+
+def _find_unknown_of_tables(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Iterator[BadQuery]:
+    """Yield an error for each column that is said to be of a table, as in `o.day`, and that this table does not have."""
+    known = {name.casefold(): schema for name, schema in schemas.items()}
+    by_alias: dict[str, list[pa.Schema | None]] = {}
+    for source in statement.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral):
+        schema = known.get(source.name.casefold()) if isinstance(source, exp.Table) else None
+        by_alias.setdefault(source.alias_or_name.casefold(), []).append(schema)
+    for column in statement.tree.find_all(exp.Column):
+        sources = (
+            by_alias.get(column.table.casefold(), [None]) if column.table and not column.args.get("db") else [None]
+        )
+        names = [name for schema in sources if schema is not None for name in schema.names]
+        is_there = None in sources or column.name.casefold() in {name.casefold() for name in names}
+        if not is_there and isinstance(column.this, exp.Identifier):
+            near = did_you_mean(column.name, names) or f"Its columns: {', '.join(names[:30])}."
+            said = f'{column.table} has no column "{column.name}".'
+            yield statement.problem(column.this.meta.get("start", 0), said, near)

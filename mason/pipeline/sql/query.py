@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -28,6 +29,18 @@ class BadQuery(Unprocessable):
 
 class TableChanged(Unprocessable):
     """422 · exit 1"""
+
+
+def spark_type_of(value: dt.date) -> str:
+    """Return the type that a day or a moment of Python has in Spark; one without a zone stays without."""
+    if not isinstance(value, dt.datetime):
+        return "DATE"
+    return "TIMESTAMP" if value.tzinfo else "TIMESTAMP_NTZ"
+
+
+def time_text(value: dt.date) -> str:
+    """Return a day or a moment as SQL writes it."""
+    return value.isoformat(" ") if isinstance(value, dt.datetime) else value.isoformat()
 
 
 def table_gone() -> TableChanged:

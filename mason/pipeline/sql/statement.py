@@ -97,14 +97,14 @@ def parse_statement(text: str) -> Statement:
     Raises:
         BadQuery: it is not one statement that reads, or reaches beyond the tables.
     """
-    statement = read_statement(text)
+    statement = read_statement(text, _WHAT_IT_IS)
     _check_reach(statement)
     check_parts(statement)
     _check_whole(text)
     return statement
 
 
-def read_statement(text: str) -> Statement:
+def read_statement(text: str, advice: str = "Begin it with SELECT, WITH or VALUES.") -> Statement:
     """Return the statement in a text, whatever functions it calls.
 
     Raises:
@@ -120,10 +120,10 @@ def read_statement(text: str) -> Statement:
         raise bad_query(text, _second_start(text), "A query is one statement, and here begins another.")
     statement = Statement(text, simplify_tree(trees[0]))
     if not isinstance(trees[0], _READS):
-        raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", _WHAT_IT_IS)
+        raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", advice)
     writes = statement.tree.find(exp.DML, exp.DDL, exp.Into, exp.Command)
     if writes is not None and not isinstance(writes, _READS):
-        raise statement.problem(_start(writes), "A query cannot write or change anything.", _WHAT_IT_IS)
+        raise statement.problem(_start(writes), "A query cannot write or change anything.", advice)
     return statement
 
 

@@ -1,4 +1,4 @@
-"""What stands between the rows that were written aside and the next version of the table: counts, checks, the commit."""
+"""What stands between rows that were written aside and the next version of the table: counts, checks, the commit."""
 
 from __future__ import annotations
 
@@ -116,30 +116,22 @@ def check_columns_of(schema: pa.Schema, job: TransformJob, current: CommitRecord
     """See that rows of these columns can become a part of the table.
 
     Raises:
-        BadQuery: two columns have the same name, or one has none.
-        OtherColumns: they are added to rows with other columns.
-        InvalidParameters: a check cannot be asked of them.
+        BadQuery: two columns have the same name.
+        OtherColumns: they are added to rows with other columns, or cannot be divided as they should.
     """
     check_names(schema.names)
-    if not schema.names:
-        raise OtherColumns(f"{job.name} makes rows without columns.")
     for name in job.partition_by:
         if name not in schema.names:
-            raise OtherColumns(
-                f'partition_by: there is no column "{name}".', hint=f"Columns: {', '.join(schema.names)}."
-            )
+            hint = f"Columns: {', '.join(schema.names)}."
+            raise OtherColumns(f'partition_by: there is no column "{name}".', hint=hint)
         if not can_name_folders(schema.field(name).type):
-            raise OtherColumns(
-                f'partition_by: "{name}" is of type {schema.field(name).type}, which no folder can name.'
-            )
-    if job.partition_by and set(job.partition_by) == set(schema.names):
-        raise OtherColumns("partition_by: a column must be left that no folder names.")
+            kind = schema.field(name).type
+            raise OtherColumns(f'partition_by: "{name}" is of type {kind}, which no folder can name.')
+    if set(job.partition_by) >= set(schema.names):
+        raise OtherColumns(f"{job.name} makes rows of which nothing would be in the files.")
     if job.mode is Mode.REPLACE or current is None:
         return
-    there = decode_schema(current.schema)
-    changes = column_changes(
-        {each.name: str(each.type) for each in there}, {each.name: str(each.type) for each in schema}
-    )
+    changes = column_changes(column_types(current), {each.name: str(each.type) for each in schema})
     if changes:
         said = f"{job.output} has other columns than the rows that are to be added: {', '.join(changes)}."
         raise OtherColumns(said, hint="Make the same columns, or replace the table.")

@@ -93,10 +93,8 @@ class TransformWork(Work):
             BadQuery: the statement has a part of which this process cannot promise that.
         """
         if self.statement is None:
-            said = (
-                f"{self.job.name} works with DataFrames, which Spark has: its configuration needs Spark for execution."
-            )
-            raise UnsupportedConfiguration(said)
+            said = f"{self.job.name} works with DataFrames, which are Spark's."
+            raise UnsupportedConfiguration(said, hint="Use a configuration with execution_engine: spark.")
         from mason.pipeline.sql.local.translation import translate_statement  # of no use to those who ask Spark
 
         schemas = {each.name: sql_schema(each.scan.schema) for each in self.inputs}
