@@ -63,7 +63,7 @@ def _find_problems(statement: Statement, tables: Collection[str], parameters: Co
 
 
 def _find_unknown_of_tables(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Iterator[BadQuery]:
-    """Yield an error for each column that is said to be of a table, as in `o.day`, and that this table does not have."""
+    """Yield an error for each column that a table is said to have, as in `o.day`, and does not have."""
     known = {name.casefold(): schema for name, schema in schemas.items()}
     by_alias: dict[str, list[pa.Schema | None]] = {}
     for source in statement.tree.find_all(exp.Table, exp.Subquery, exp.CTE, exp.Lateral):

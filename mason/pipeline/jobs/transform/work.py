@@ -14,7 +14,7 @@ import pyarrow as pa
 
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location
-from mason.errors import BadPath, MasonError, NotFound, UnsupportedConfiguration
+from mason.errors import BadPath, MasonError, UnsupportedConfiguration
 from mason.pipeline.jobs.query.inputs import TableInput, prepare_table
 from mason.pipeline.jobs.table_output import TableOutput
 from mason.pipeline.jobs.transform.failures import BadTransform, OwnCodeFailed, told_in_file
@@ -28,7 +28,8 @@ from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.own_statement import find_column_problems, list_tables_read
 from mason.pipeline.sql.query import Output, OwnCode, SqlQuery, SqlTable, fetch_rows, write_counted
 from mason.pipeline.sql.statement import Statement, read_statement
-from mason.pipeline.tables.commit import CommitRecord, open_table
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.versions import find_version
 from mason.pipeline.types.evidence_json import encode_schema
 from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Progress, Work
@@ -228,16 +229,12 @@ def _check_statement(job: TransformJob, statement: Statement, schemas: Mapping[s
 
 
 def _scan(job: TransformJob, name: str, place: Location) -> Scan:
+    """Look at a table: its newest version, or the one that is meant, whose files may have been moved aside."""
     version = job.versions.get(name, "")
-    return plan_scan(place, commit=_find_version(place, version) if version else None)
-
-
-def _find_version(place: Location, version: str) -> CommitRecord:
-    """Return a version of a table by its number or the beginning of its id."""
-    for each in open_table(place).history():
-        if str(each.number) == version or (len(version) >= 4 and each.id.startswith(version)):
-            return each
-    raise NotFound(f'{place} has no version "{version}" any more.', hint="table history lists those that are kept.")
+    if not version:
+        return plan_scan(place)
+    found = find_version(place, version)
+    return plan_scan(place.beside(found.folder or place.path), commit=found.commit)
 
 
 def _without_rows(name: str, scan: Scan) -> SqlTable:
