@@ -251,8 +251,12 @@ def _describe_input(table: TableInput) -> dict[str, Any]:
 
 def _read_code(job: TransformJob, code: CodeFolder) -> OwnCode:
     folder = Path(code.path)
-    files = (each for each in sorted(folder.rglob("*")) if each.is_file() and "__pycache__" not in each.parts)
-    content = {each.relative_to(folder).as_posix(): base64.b64encode(each.read_bytes()).decode() for each in files}
+    files = {each.relative_to(folder): each for each in sorted(folder.rglob("*")) if each.is_file()}
+    content = {
+        name.as_posix(): base64.b64encode(file.read_bytes()).decode()
+        for name, file in files.items()
+        if name.parts[0] != "tests" and not any(part.startswith((".", "__pycache__")) for part in name.parts)
+    }
     if "__init__.py" not in content:
         raise MasonError(f"The code of {job.name} is gone: {folder} has no __init__.py.")
     return OwnCode(
