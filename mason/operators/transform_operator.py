@@ -69,12 +69,12 @@ class TransformOperator(DataOperator):
         code = CodeFolder(
             path=str(self.folder),
             class_name=class_name(name.namespace, name.command),
-            digest=registration.digest,
             function=_FUNCTION,
             packages=tuple(definition.get("packages") or ()),
         )
         return TransformJob(
             name=str(name),
+            digest=registration.digest,
             source=registration.source,
             tables={each: place.table for each, place in read.items()},
             output=output.table.location,

@@ -218,15 +218,20 @@ def example_requests() -> dict[str, Any]:
         "diff": DiffJob(Location("/in"), Location("/other")),
         "diff, all": DiffJob(Location("b/in", "s3://b"), Location("b/other", "s3://b"), diff),
         "transform": TransformJob(
-            name="shop:dear", source="own", tables={"t": TableRef("a/t", Location("/a/t"))}, output=Location("/out")
+            name="shop:dear",
+            digest="12ab",
+            source="own",
+            tables={"t": TableRef("a/t", Location("/a/t"))},
+            output=Location("/out"),
         ),
         "transform, all": TransformJob(
             name="shop:dear",
+            digest="12ab",
             source="own",
             tables={"t": TableRef("shop.t", Location("b/t", "s3://b"))},
             output=Location("b/out", "s3://b"),
             statement="select 1",
-            code=CodeFolder(path="/own", class_name="ShopDear", digest="12ab", function="a:b", packages=("numpy",)),
+            code=CodeFolder(path="/own", class_name="ShopDear", function="a:b", packages=("numpy",)),
             declared=("t", "least"),
             parameters={"least": 1},
             versions={"t": "3"},

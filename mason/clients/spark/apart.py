@@ -15,9 +15,10 @@ import select
 import signal
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import IO
 
 from mason.clients.spark.exchange import ENDED, FAILED, HEAD
@@ -47,6 +48,8 @@ class Apart:
     token: str = ""
     session: str = ""
     tag: str = ""
+    scratch: str = ""
+    """The folder for its temporary files, which goes when it has ended."""
 
     @property
     def is_connect(self) -> bool:
@@ -64,6 +67,11 @@ def run_apart(apart: Apart) -> Iterator[TaskEvent]:
     Raises:
         ClientFailed: the process ended without a word.
     """
+    with tempfile.TemporaryDirectory(prefix="mason-own-", ignore_cleanup_errors=True) as scratch:
+        yield from _run_in(replace(apart, scratch=scratch))
+
+
+def _run_in(apart: Apart) -> Iterator[TaskEvent]:
     reading, writing = os.pipe()
     process = subprocess.Popen(
         [sys.executable, "-m", "mason.clients.spark.driver.run_apart", str(writing)],
@@ -171,7 +179,7 @@ def _ended_without_a_word(process: subprocess.Popen[bytes], said: _Said) -> Clie
 def _environment(apart: Apart) -> Mapping[str, str]:
     # The functions of pyspark are others for Connect; a process can have but one kind.
     mode = {"SPARK_CONNECT_MODE_ENABLED": "1"} if apart.is_connect else {}
-    return {**os.environ, **mode, "PYTHONUNBUFFERED": "1"}
+    return {**os.environ, **mode, "PYTHONUNBUFFERED": "1", "TMPDIR": apart.scratch}
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:

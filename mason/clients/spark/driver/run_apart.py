@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 import pickle
+import shutil
 import signal
 import sys
 import threading
@@ -29,7 +30,7 @@ def main(results: BinaryIO) -> None:
     """Run the query that stdin has, and write what comes of it."""
     signal.signal(signal.SIGTERM, _stop)
     apart: Apart = pickle.load(sys.stdin.buffer)
-    threading.Thread(target=_end_with_parent, daemon=True).start()
+    threading.Thread(target=_end_with_parent, args=[apart.scratch], daemon=True).start()
     try:
         with closing(_events(apart)) as events:
             write_items(results, map(_item, events))
@@ -46,10 +47,18 @@ def _events(apart: Apart) -> Any:
     if apart.is_connect:
         from mason.clients.spark.runners.connect import ConnectRunner
 
-        return ConnectRunner(apart.settings).query_here(apart.content)
+        return _closed(ConnectRunner(apart.settings), apart.content)
     from mason.clients.spark.in_process import InProcessRunner
 
     return InProcessRunner(apart.settings).query(apart.content)
+
+
+def _closed(runner: Any, content: bytes) -> Iterator[TaskEvent]:
+    """Run a query and end the session: what is left of this process goes without a word to the server."""
+    try:
+        yield from runner.query_here(content)
+    finally:
+        runner.close()
 
 
 def _on_warm_server(apart: Apart) -> Iterator[TaskEvent]:
@@ -77,9 +86,10 @@ def _stop(*_: object) -> None:
     raise _Stopped
 
 
-def _end_with_parent() -> None:
+def _end_with_parent(scratch: str) -> None:
     while sys.stdin.buffer.read(1):
         pass
+    shutil.rmtree(scratch, ignore_errors=True)
     os._exit(1)  # nobody is there any more to whom it could matter
 
 

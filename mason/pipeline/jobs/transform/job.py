@@ -21,7 +21,6 @@ class CodeFolder:
 
     path: str
     class_name: str
-    digest: str
     function: str
     """What calls the class, named by its module as a kernel is."""
     packages: Sequence[str] = ()
@@ -34,6 +33,8 @@ class TransformJob(JobRequest):
     type = "transform"
     name: str
     """The operator's name."""
+    digest: str
+    """Which version of the operator it is."""
     source: str
     """The folder that its author knows."""
     tables: Annotated[Mapping[str, TableRef], INPUT]

@@ -184,9 +184,8 @@ class TransformWork(Work):
 
     def details(self) -> Mapping[str, Any]:
         """Return what the commit keeps of how it was made."""
-        digest = {"digest": self.code.digest} if self.code else {}
         versions = {each.name: each.scan.commit.id for each in self.inputs if each.scan.commit}
-        return {"transform": {"operator": self.job.name, **digest, "inputs": versions}}
+        return {"transform": {"operator": self.job.name, "digest": self.job.digest, "inputs": versions}}
 
     @property
     def _values(self) -> Mapping[str, Any]:
@@ -262,7 +261,7 @@ def _read_code(job: TransformJob, code: CodeFolder) -> OwnCode:
     return OwnCode(
         name=job.name,
         class_name=code.class_name,
-        digest=code.digest,
+        digest=job.digest,
         source=job.source,
         files=content,
         packages=list(code.packages),
