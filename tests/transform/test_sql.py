@@ -263,3 +263,58 @@ def test_a_statement_of_an_author_may_call_what_no_caller_may(enriching: Shop) -
     assert enriching.register(folder).exit_code == 0
     # This engine refuses by name what only Spark can answer; a caller's query would have been refused before.
     assert "stamp/transform.sql:1:18: The local engine cannot guarantee Spark's result" in enriching.failed("stamp")
+
+
+def test_a_folder_is_run_as_it_is_without_being_registered(shop: Shop) -> None:
+    shop.write_sql("enrich", ENRICHED, CHECKS)
+
+    def run(*flags: str) -> list[str]:
+        result = shop.mason("operator", "./operators/orders/enrich", "-p", GIVEN, *flags)
+        return [*result.json["Errors"], *result.json["Info"]]
+
+    assert run() == [f"3 rows: {shop.folder}/out/made. 2 checks of 3 rows: 2 passed."]
+    shop.write_sql("enrich", "SELECT order_id FROM orders WHERE amount > 2", CHECKS)
+    assert run() == [f"2 rows: {shop.folder}/out/made. 2 checks of 2 rows: 2 passed."]
+    assert "Available" not in shop.mason("operator").stdout  # nothing was registered
+    shop.write_sql("enrich", "SELECT order_id FROM ordes", CHECKS)
+    assert 'transform.sql:1:22: operator.yaml declares no table "ordes"' in run()[0]
+
+
+TESTED = """\
+name: Orders get the country of their customer
+given:
+  files:
+    in/orders.csv: |
+      order_id,customer_id,day,amount
+      1,7,2026-01-01,5
+      2,9,2026-01-02,6
+    in/customers.jsonl:
+      - {customer_id: 7, country: NL}
+parameters: {orders: in/orders.csv, customers: in/customers.jsonl, output: out, since: 2026-01-02}
+expect:
+  table: out
+  rows:
+    - {order_id: 2, day: 2026-01-02}
+  schema: {order_id: int64, day: date, country: string}
+  data: {RowsOut: 1, Checks: [{Status: passed}, {Status: passed}]}
+"""
+FAILING = """\
+name: An order that is there twice is not published
+given:
+  files:
+    in/orders.csv: "order_id,customer_id,day,amount\\n1,7,2026-01-01,5\\n1,9,2026-01-02,6\\n"
+    in/customers.csv: "customer_id,country\\n7,NL\\n"
+parameters: {orders: in/orders.csv, customers: in/customers.csv, output: out}
+expect:
+  errors: ["unique order_id: 2 of 2 rows fail"]
+"""
+
+
+def test_tests_of_a_statement_give_tables_and_expect_rows_columns_and_failed_checks(shop: Shop) -> None:
+    folder = shop.write_sql("enrich", ENRICHED, CHECKS)
+    write(folder, {"tests/enriches.yaml": TESTED, "tests/refuses.yaml": FAILING})
+
+    result = shop.mason("test", "operators", "--on", "local")
+
+    assert result.exit_code == 0, result.stderr
+    assert "1 operator, 2 tests on local: all passed." in result.stderr
