@@ -73,6 +73,23 @@ for row in json.load(sys.stdin)["Data"][0]["Rows"]:
 query="select in_stock, count(*) as articles, min(name) as first, max(updated) as newest from articles group by in_stock order by in_stock"
 run mason operator table query -p "database_name:warehouse,query_string:$query" 2>/dev/null | rows
 
+step "An operator of one's own: a folder with what it reads and writes, and the SQL in between"
+mkdir stocked
+cat > stocked/operator.yaml <<'YAML'
+type: operator
+namespace: articles
+command: stocked
+description: Articles in stock
+parameters:
+  required:
+    - {name: articles, type: table, access: read}
+    - {name: output, type: table, access: write}
+checks:
+  - not_null name
+YAML
+echo "SELECT * FROM articles WHERE in_stock" > stocked/transform.sql
+run mason operator ./stocked -p "articles:warehouse.articles,output:warehouse.stocked" >/dev/null
+
 step "What do its columns hold?"
 run mason operator table summarize -p "path:warehouse/articles,html:summary.html" >/dev/null
 

@@ -13,6 +13,8 @@ SERVERS = {
         "tests/spark/test_submit.py",
         "tests/table_operators/test_contract.py",
         "tests/table_operators/test_every_engine.py",
+        "tests/transform/test_every_runner.py",
+        "tests/transform/test_own_code.py",
     ),
     "a Mason at a server": ("tests/connection/",),
     "a place for lineage": ("tests/lineage/",),

@@ -77,13 +77,19 @@ def command(
     """Lists and runs operators.
 
     Without COMMAND the operators of NAMESPACE are listed, or all. A version that is not the current one is run by its
-    digest: mason operator table get@sha256:1a2b.
+    digest: mason operator table get@sha256:1a2b. The operator in a folder is run as it is, without being registered:
+    mason operator ./operators/orders/enrich.
     """
     if wants_help and not namespace:
         show(ctx.get_help())
         return 0
     if not namespace:
         return _list("")
+    folder = namespace if operator is None and _is_folder(namespace) else ""
+    if folder and detach:
+        raise click.UsageError("--detach needs an operator that is registered: mason register PATH.")
+    if folder and (wants_help or json_schema):
+        return _explain(folder, "", "") if wants_help else _show_json_schema(folder, "", "")
     if operator is None and ":" in namespace.partition("@")[0]:
         namespace, _, operator = namespace.partition(":")  # table:get, as messages write it
     if html:
@@ -92,6 +98,8 @@ def command(
         parameters, plan = (*parameters, f"explain:{_quote_value(explain)}"), True
     if plan and detach:
         raise click.UsageError("--plan and --detach do not go together: a plan is there at once.")
+    if folder:
+        return _run("", "", "", parameters, parameter_files, config_id, how=_How(plan, folder=folder))
     wants_run = bool(parameters or parameter_files or plan or detach)
     if operator is None and not _is_operator(namespace, wants_run=wants_run):
         if wants_run:
@@ -134,7 +142,16 @@ def _is_operator(word: str, *, wants_run: bool) -> bool:
     raise OperatorNotFound(f'There is no namespace or operator "{word}".', hint=hint)
 
 
+def _is_folder(word: str) -> bool:
+    """Say whether a word is a path and no name: there is a slash in it, or it is the folder that one is in."""
+    return "/" in word or word in (".", "..")
+
+
 def _find(namespace: str, command: str, digest: str) -> Registration:
+    if _is_folder(namespace):
+        from mason.operators.registration.registry import read_operator_folder
+
+        return read_operator_folder(namespace)
     from mason.service.service import Service
 
     return Service(MasonEnvironment.of()).find_operator(namespace, command, digest)
@@ -180,7 +197,7 @@ def _explain(namespace: str, command: str, digest: str) -> int:
 
     found = _find(namespace, command, digest)
     definitions = ParameterDefinitions.of(found.definition.get("parameters"))
-    words = " ".join(part for part in (found.name.namespace, found.name.command) if part)
+    words = namespace if _is_folder(namespace) else str(found.name).replace(":", " ")
     show(f"mason operator {words}\n\n  {found.definition.get('description', '')}\n  {found.pinned_name}\n")
     if definitions.all:
         rows = [
@@ -218,6 +235,8 @@ class _How:
 
     plan: bool = False
     detach: bool = False
+    folder: str = ""
+    """The folder of the operator, where it is run as it is."""
 
 
 def _run(
@@ -252,6 +271,7 @@ def _run(
             base=base,
             config_id=config_id or "",
             base_name=", ".join(parameter_files),
+            folder=how.folder,
         )
         service = Service(MasonEnvironment.of())
         verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator

@@ -28,6 +28,9 @@ class OperatorDefinition(ABC):
     A server runs such operators of Mason's own itself, and all others in processes of their own.
     """
 
+    is_stateless: ClassVar[bool] = False
+    """Whether calls may share one, since it remembers nothing of them."""
+
     @abstractmethod
     def run(
         self, env: MasonEnvironment, config: ValidConfig, parameters: ValidatedParameters, resp: Response
@@ -84,11 +87,17 @@ class DataOperator(OperatorDefinition):
         job = self.job(config, parameters)
         config.execution.client.expect_job(job)
 
-        from mason.operators.catalog_entries import follow_job, settle_read  # much, and of no use before a job is run
+        from mason.operators.catalog_entries import settle_read  # much, and of no use before a job is run
 
         plan, response = config.execution.client.plan_job(job, response=settle_read(config, job, resp))
         record, response = config.execution.client.run_job(plan, response=response)
-        return OperatorResponse(follow_job(config, job, response), record)
+        return OperatorResponse(self.follow_up(config, parameters, job, response), record)
+
+    def follow_up(self, config: ValidConfig, parameters: ValidatedParameters, job: Job, response: Response) -> Response:
+        """Have the catalogs show what the job has committed."""
+        from mason.operators.catalog_entries import follow_job
+
+        return follow_job(config, job, response)
 
 
 def is_one_job(operator: OperatorDefinition) -> bool:

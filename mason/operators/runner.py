@@ -17,7 +17,7 @@ from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registration.loader import load_operator
-from mason.operators.registration.registry import find_operator, list_registered
+from mason.operators.registration.registry import find_operator, list_registered, read_operator_folder
 from mason.operators.use_warnings import warn_of_use
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.home import read_state
@@ -39,6 +39,8 @@ class OperatorCall:
     base: Mapping[str, Any] = field(default_factory=dict)
     config_id: str = ""
     base_name: str = "the file"
+    folder: str = ""
+    """The folder of an operator that is run as it is; with one the names say nothing."""
 
 
 def run_operator(env: MasonEnvironment, call: OperatorCall, response: Response) -> OperatorResponse:
@@ -68,7 +70,10 @@ def prepare_call(env: MasonEnvironment, call: OperatorCall, response: Response) 
     store = read_state(env)
     config = use_configuration(env, call.config_id)
     response.redactor = config.redactor
-    registration = find_operator(store, call.namespace, call.command, call.digest)
+    if call.folder:
+        registration = read_operator_folder(call.folder)
+    else:
+        registration = find_operator(store, call.namespace, call.command, call.digest)
     return prepare_operator(env, store, config, registration, call, response)
 
 

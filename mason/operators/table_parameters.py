@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from typing import Any
 
@@ -14,7 +14,9 @@ from mason.engines.storage.models.infer_options import DelimitedOptions
 from mason.engines.storage.models.location import Location, TableRef
 from mason.errors import BadInput, InvalidParameters
 from mason.parameters.validated_parameters import ValidatedParameters
-from mason.pipeline.sql.statement import Statement, TableName, unknown_table
+from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.statement import Statement, TableName
+from mason.util.names import did_you_mean
 
 
 def find_table(config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> Location:
@@ -153,7 +155,7 @@ class _TableFinder:
         database = self._database_of(statement, table)
         known = self._list(database)
         if table.name.casefold() not in known:
-            raise unknown_table(statement, table, database, [each.name for each in known.values()])
+            raise _unknown_table(statement, table, database, [each.name for each in known.values()])
         found = known[table.name.casefold()]
         client = self._config.metastore.client
         path = found.path or client.get_table(database, found.name, response=self._resp)[0].path
@@ -175,3 +177,8 @@ class _TableFinder:
             listed, _ = self._config.metastore.client.list_tables(database, response=self._resp)
             self._listed[database] = {each.name.casefold(): each for each in listed}
         return self._listed[database]
+
+
+def _unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
+    hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
+    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)

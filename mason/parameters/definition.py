@@ -6,12 +6,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "path", "list", "enum", "secret", "map")
+_PLAIN_TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "enum", "secret")
+TYPES = (*_PLAIN_TYPES, "path", "table", "list", "map")
 
 INTEGERS = 2**63
 """A whole number is less than this, and at least the same below zero."""
 
 TEXTS, MAPPINGS, CHECKS = "texts", "mappings", "checks"
+READ, WRITE = "read", "write"
 
 _JSON_TYPES = {"integer": "integer", "number": "number", "boolean": "boolean", "list": "array", "map": "object"}
 _JSON_FORMATS = {"integer": "int64", "date": "date", "timestamp": "date-time", "secret": "password"}
@@ -24,6 +26,7 @@ _EXAMPLES = {
     "path": "data/in",
     "list": "a,b",
     "map": '{"a": 1}',
+    "table": "shop.orders",
 }
 
 
@@ -42,6 +45,8 @@ class ParameterDefinition:
     """What a list holds: texts, or mappings as well, or checks of a table, which are both."""
     aliases: Sequence[str] = ()
     description: str = ""
+    access: str = ""
+    """Of a table: whether it is read or written."""
 
     @classmethod
     def of(cls, given: str | Mapping[str, Any], *, required: bool) -> ParameterDefinition:
@@ -52,6 +57,8 @@ class ParameterDefinition:
             values[key] = tuple(str(each) for each in values.get(key, ()))
         if values["choices"] and "type" not in values:
             values["type"] = "enum"
+        if values.get("type") == "table":
+            values.setdefault("access", READ)
         return cls(required=required, **values)
 
     def to_json_schema(self) -> dict[str, Any]:
@@ -92,10 +99,31 @@ class ParameterDefinition:
             return str(self.default).lower() if isinstance(self.default, bool) else str(self.default)
         if self.choices:
             return self.choices[0]
-        if self.type == "path" and self.name.startswith("output"):
+        if (self.type == "path" and self.name.startswith("output")) or self.access == WRITE:
             return "data/out"  # who pastes the example must not replace what it reads
         limit = self.minimum if self.minimum is not None else self.maximum
         return _EXAMPLES.get(self.type, "…") if limit is None else str(limit)
+
+
+def _reserve(name: str, kind: str, description: str, **more: Any) -> ParameterDefinition:
+    return ParameterDefinition(name=name, required=False, type=kind, description=description, **more)
+
+
+RESERVED: Sequence[ParameterDefinition] = (
+    _reserve(
+        "mode",
+        "enum",
+        "What becomes of what is in the table already.",
+        default="replace",
+        choices=("replace", "append", "replace_partitions", "upsert"),
+    ),
+    _reserve("keys", "list", "Columns that tell rows apart, for the mode upsert."),
+    _reserve("partition_by", "list", "Columns by whose values the table is divided into folders."),
+    _reserve("checks", "list", "Checks of the rows before they are published, besides its own.", elements=CHECKS),
+    _reserve("failures_path", "path", "The folder that becomes a table of the rows that fail a check."),
+    _reserve("allow_empty", "boolean", "Whether no rows at all may replace those of the table.", default=False),
+)
+"""The parameters of every operator that has a written table; Mason takes care of them."""
 
 
 @dataclass(frozen=True)
@@ -115,11 +143,22 @@ class ParameterDefinitions:
         given = given or {}
         required = [ParameterDefinition.of(each, required=True) for each in given.get("required") or ()]
         optional = [ParameterDefinition.of(each, required=False) for each in given.get("optional") or ()]
-        return cls(tuple(required), tuple(optional))
+        declared = cls(tuple(required), tuple(optional))
+        return cls(declared.required, (*declared.optional, *RESERVED)) if declared.written else declared
 
     @property
     def all(self) -> Sequence[ParameterDefinition]:
         return (*self.required, *self.optional)
+
+    @property
+    def read(self) -> Sequence[ParameterDefinition]:
+        """The tables that are read."""
+        return [each for each in self.all if each.access == READ]
+
+    @property
+    def written(self) -> ParameterDefinition | None:
+        """The table that is written, where there is one."""
+        return next((each for each in self.all if each.access == WRITE), None)
 
     def find(self, word: str) -> ParameterDefinition | None:
         """Return the parameter of that name or alias."""

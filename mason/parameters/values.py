@@ -12,6 +12,7 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import CHECKS, INTEGERS, ParameterDefinition
+from mason.parameters.table_names import is_table_name, split_version
 from mason.util.names import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -186,6 +187,13 @@ def _read_path(text: str) -> str:
     return text
 
 
+def _read_table(text: str) -> str:
+    name, _ = split_version(text)
+    if not is_table_name(name):
+        raise BadValue(f'must be a table, as database.table or as a path with a "/" in it, not "{text}"')
+    return text.strip()
+
+
 _READERS: Mapping[str, Callable[[str], Any]] = {
     "string": str,
     "secret": str,
@@ -196,6 +204,7 @@ _READERS: Mapping[str, Callable[[str], Any]] = {
     "date": _read_date,
     "timestamp": _read_timestamp,
     "path": _read_path,
+    "table": _read_table,
 }
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 from tests.conftest import PROJECT, Mason, write
+from tests.transform.conftest import Shop
 
 HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
 
@@ -43,6 +44,12 @@ class TestHeavyImports:
             ["registry", "history", "table:get"],
             ["completion", "bash"],
         ):
+            assert self._imported(mason, *arguments) == [], arguments
+
+    def test_an_operator_over_dataframes_is_registered_and_listed_without_spark(self, mason: Mason) -> None:
+        folder = Shop(mason).write_code("big", "return inputs['orders']")
+
+        for arguments in (["register", str(folder)], ["operator", "orders", "big", "--help"]):
             assert self._imported(mason, *arguments) == [], arguments
 
     def test_the_check_sees_a_heavy_import_where_there_is_one(self, mason: Mason) -> None:

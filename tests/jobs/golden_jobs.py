@@ -26,6 +26,7 @@ from mason.pipeline.jobs.merge.job import MergeJob, MergeOptions, Mode
 from mason.pipeline.jobs.merge.replay import ReplayJob
 from mason.pipeline.jobs.query.job import QueryJob
 from mason.pipeline.jobs.summary.job import SummaryJob
+from mason.pipeline.jobs.transform.job import CodeFolder, TransformJob
 from mason.pipeline.reading.request import Names, OnBadRecord, OnConflict
 from mason.pipeline.tables.foreign_files import Foreign
 from tests.conftest import Mason, write
@@ -45,6 +46,19 @@ FILES = {
     "shop.yaml": CONFIGURATION,
     "in/january.csv": "id,name,amount\n1,Ann,5.50\n2,Bob,7\n3,Cid,x\n2,Bob,7\n",
     "in/february.csv": 'id,name,amount\n4,"Dee, Dr.",9.25\n5,Eve,\n',
+    "own/operator.yaml": """\
+type: operator
+namespace: table
+command: dear
+parameters:
+  required:
+    - {name: orders, type: table, access: read}
+    - {name: output, type: table, access: write}
+  optional:
+    - {name: least, type: number, default: 6}
+checks: [not_null id]
+""",
+    "own/transform.sql": "SELECT id, name FROM orders WHERE amount >= :least",
     "nested/orders.jsonl": '{"id": 1, "lines": [{"sku": "a", "n": 1}, {"sku": "b", "n": 2}]}\n{"id": 2, "lines": []}\n',
 }
 
@@ -89,6 +103,11 @@ JOBS = (
     Golden("summarize", "summarize", {"path": "shop/orders"}),
     Golden("check", "check", {"path": "shop/orders", "checks": "not_null name"}),
     Golden("diff", "diff", {"path": "shop/orders", "other_path": "shop/former", "keys": "id"}),
+    Golden(
+        "transform",
+        "dear",
+        {"orders": "shop.orders", "output": "out/dear", "checks": "range id max=3 on_failure=warn"},
+    ),
     Golden("replay", "quarantine", {"path": "shop/orders", "action": "replay", "file": "mended.jsonl"}),
 )  # fmt: skip
 
@@ -98,6 +117,7 @@ def describe_jobs(mason: Mason) -> dict[str, dict[str, Any]]:
     mason.register_examples()
     write(mason.folder, FILES)
     assert mason("config", "shop.yaml").exit_code == 0
+    assert mason("register", "own").exit_code == 0
     for namespace, command, parameters in PREPARATION:
         prepared = _run(mason, f"{namespace} {command}", parameters)
         assert not prepared["Errors"], prepared["Errors"]
@@ -197,6 +217,31 @@ def example_requests() -> dict[str, Any]:
         ),
         "diff": DiffJob(Location("/in"), Location("/other")),
         "diff, all": DiffJob(Location("b/in", "s3://b"), Location("b/other", "s3://b"), diff),
+        "transform": TransformJob(
+            name="shop:dear",
+            digest="12ab",
+            source="own",
+            tables={"t": TableRef("a/t", Location("/a/t"))},
+            output=Location("/out"),
+        ),
+        "transform, all": TransformJob(
+            name="shop:dear",
+            digest="12ab",
+            source="own",
+            tables={"t": TableRef("shop.t", Location("b/t", "s3://b"))},
+            output=Location("b/out", "s3://b"),
+            statement="select 1",
+            code=CodeFolder(path="/own", class_name="ShopDear", function="a:b", packages=("numpy",)),
+            declared=("t", "least"),
+            parameters={"least": 1},
+            versions={"t": "3"},
+            mode=Mode.APPEND,
+            partition_by=("day",),
+            checks=checks,
+            references={"/shop/b": Location("/shop/b")},
+            failures=Location("b/failed", "s3://b"),
+            allow_empty=True,
+        ),
         "query": QueryJob(statement="select 1", database="shop", tables={}),
         "query, all": QueryJob(
             statement="select 1",

@@ -56,6 +56,10 @@ class ExecutionClient(Role):
             Unsupported: the engine has no such type of job.
         """
 
+    def analyse_plan(self, plan: JobPlan, response: Response) -> JobPlan:
+        """Return a plan with what only the engine itself can tell of it, without running it; by default as it is."""
+        return plan
+
     @abstractmethod
     def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> tuple[JobRecord, Response]:
         """Hand a job to the engine and return its record as soon as the engine has accepted it.

@@ -14,13 +14,13 @@ ENDED = -2
 # What stands for a kernel when the one task is a query.
 QUERY = "mason:query"
 
-_HEAD = struct.Struct(">qq")
+HEAD = struct.Struct(">qq")
 
 
 def write_items(stream: BinaryIO, items: Iterable[tuple[int, bytes]]) -> None:
     """Write numbered pieces of bytes one after the other."""
     for number, payload in items:
-        stream.write(_HEAD.pack(number, len(payload)))
+        stream.write(HEAD.pack(number, len(payload)))
         stream.write(payload)
         stream.flush()
 
@@ -28,8 +28,8 @@ def write_items(stream: BinaryIO, items: Iterable[tuple[int, bytes]]) -> None:
 def read_items(file: Path) -> Iterator[tuple[int, bytes]]:
     """Yield the pieces of a file; one that was cut off is not yielded."""
     with open(file, "rb") as stream:
-        while len(head := stream.read(_HEAD.size)) == _HEAD.size:
-            number, length = _HEAD.unpack(head)
+        while len(head := stream.read(HEAD.size)) == HEAD.size:
+            number, length = HEAD.unpack(head)
             payload = stream.read(length)
             if len(payload) < length:
                 return

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import logging
 import queue
 import threading
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Protocol
 import pyarrow as pa
 
 from mason.clients.spark.failures import plain_reason, without_stack
+from mason.clients.spark.own_code import observe_rows
 from mason.clients.spark.results import Results
 from mason.clients.spark.worker import RESULT_SCHEMA, run_batches
 from mason.errors import ClientFailed
-from mason.pipeline.sql.query import SqlQuery, canonical, check_text, encode_rows
+from mason.pipeline.sql.query import OBSERVED, SqlQuery, canonical, check_text, encode_rows
 from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, TaskEvent
 
@@ -52,7 +54,9 @@ def run_job(
     yield from all_once(job_events(SparkJob(JobTags(spark.addTag, spark.interruptTag), work, results)), len(tasks))
 
 
-def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession], Results]) -> Iterator[TaskEvent]:
+def run_query(
+    spark: SparkSession, content: bytes, kind: Callable[[SparkSession], Results], tag: str = ""
+) -> Iterator[TaskEvent]:
     """Yield the result of a query, or the pieces of it that were written, and beats, as `run_job` does."""
     from mason.clients.spark import queries
 
@@ -62,14 +66,20 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
     def work(tag: str) -> Iterator[Outcome]:
         try:
             frame = queries.query_frame(spark, query)
+            if query.analyses:
+                yield 0, False, encode_rows(queries.columns_of(frame).empty_table())
+                return
             if query.output is None:
                 limited = frame if query.limit is None else frame.limit(query.limit)
                 rows = results.fetch_rows(limited, tag, query.most_bytes)
                 check_text(rows)
                 yield 0, False, encode_rows(rows.cast(canonical(rows.schema)))
                 return
-            for row in results.fetch(queries.write_frame(frame, query.output), tag, _SOME_TASKS):
+            observed, rows_made = observe_rows(frame) if query.observes else (frame, lambda: None)
+            for row in results.fetch(queries.write_frame(observed, query.output), tag, _SOME_TASKS):
                 yield row[0], row[1], bytes(row[2])
+            if query.observes:
+                yield OBSERVED, False, json.dumps(rows_made()).encode()
         except Exception as error:
             explained = queries.explain_query_error(error, query)
             if explained is None:
@@ -78,7 +88,7 @@ def run_query(spark: SparkSession, content: bytes, kind: Callable[[SparkSession]
         finally:
             queries.forget_tables(spark, query)
 
-    yield from job_events(SparkJob(JobTags(spark.addTag, spark.interruptTag), work, results))
+    yield from job_events(SparkJob(JobTags(spark.addTag, spark.interruptTag), work, results, tag))
 
 
 def job_events(job: SparkJob) -> Iterator[TaskEvent]:
@@ -122,9 +132,11 @@ class Progress(Protocol):
 class SparkJob:
     """One Spark job in a thread of its own, so that neither a slow caller nor ctrl-C holds up the connection."""
 
-    def __init__(self, tags: JobTags, work: Callable[[str], Iterator[Outcome]], progress: Progress) -> None:
+    def __init__(
+        self, tags: JobTags, work: Callable[[str], Iterator[Outcome]], progress: Progress, tag: str = ""
+    ) -> None:
         self._tags, self._work, self._progress = tags, work, progress
-        self._tag = f"mason-{uuid.uuid4()}"
+        self._tag = tag or f"mason-{uuid.uuid4()}"
         self._outcomes: queue.SimpleQueue[Outcome | Exception | None] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name=self._tag, daemon=True)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import re
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import pyarrow as pa
 
+from mason.clients.spark.own_code import explain_own_error, is_connect, own_frame
 from mason.clients.spark.settings import SESSION_GUARDS
 from mason.clients.spark.worker import RESULT_SCHEMA
 from mason.errors import MasonError
@@ -25,12 +27,14 @@ from mason.pipeline.sql.query import (
     canonical,
     check_text,
     quote_identifier,
+    spark_type_of,
     table_gone,
+    time_text,
 )
 from mason.pipeline.sql.rendering import place_in_text
 from mason.pipeline.sql.statement import bad_query, check_names, offset_of
 from mason.pipeline.storage.address import java_needs, open_filesystem
-from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.types.evidence_json import decode_schema, encode_schema
 from mason.pipeline.work.failures import encode_failure
 
 if TYPE_CHECKING:
@@ -46,7 +50,9 @@ def query_frame(spark: SparkSession, query: SqlQuery) -> DataFrame:
     """Return the rows of a query, not yet asked for."""
     _set_all(spark, {**SESSION_GUARDS, "spark.sql.session.timeZone": "UTC"})
     frames = {table.name: _table_frame(spark, table) for table in query.tables}
-    frame = _over_connect(spark, query, frames) if _is_connect(spark) else _with_views(spark, query, frames)
+    if query.code:
+        return own_frame(spark, query.code, frames, query.parameters)
+    frame = _over_connect(spark, query, frames) if is_connect(spark) else _with_views(spark, query, frames)
     check_names(query.names or frame.columns)
     return frame if query.names is None else frame.toDF(*query.names)
 
@@ -60,7 +66,9 @@ def forget_tables(spark: SparkSession, query: SqlQuery) -> None:
 def _with_views(spark: SparkSession, query: SqlQuery, frames: Mapping[str, DataFrame]) -> DataFrame:
     for name, frame in frames.items():
         frame.createOrReplaceTempView(quote_identifier(name))
-    parameters = dict(query.parameters)
+    from pyspark.sql import functions
+
+    parameters = {name: _literal(value, functions) for name, value in query.parameters.items()}
     text = query.rendered or query.statement
     return spark.sql(text, args=parameters) if parameters else spark.sql(text)
 
@@ -70,20 +78,27 @@ def _over_connect(spark: SparkSession, query: SqlQuery, frames: Mapping[str, Dat
 
     `sql` of pyspark does the same for tables that stand in braces in the text; then errors would point elsewhere.
     """
+    from pyspark.sql.connect import functions
     from pyspark.sql.connect.dataframe import DataFrame as ConnectFrame
-    from pyspark.sql.connect.functions import lit
     from pyspark.sql.connect.plan import SQL, SubqueryAlias
 
     tables = [SubqueryAlias(cast(Any, frame)._plan, quote_identifier(name)) for name, frame in frames.items()]
-    parameters = {name: lit(value) for name, value in query.parameters.items()}
+    parameters = {name: _literal(value, functions) for name, value in query.parameters.items()}
     return cast(
         "DataFrame", ConnectFrame(SQL(query.rendered or query.statement, [], parameters, tables), cast(Any, spark))
     )
 
 
+def _literal(value: Any, functions: Any) -> Any:
+    """The value of a parameter. Days and moments are said in text: pyspark would see them from its machine's zone."""
+    if isinstance(value, dt.date):
+        return functions.expr(f"{spark_type_of(value)}'{time_text(value)}'")
+    return functions.lit(value)
+
+
 def _set_all(spark: SparkSession, settings: Mapping[str, str]) -> None:
     """Settings of the session that whoever had it before may have changed; over Connect they take one round trip."""
-    if _is_connect(spark):
+    if is_connect(spark):
         from mason.clients.spark.quiet import keep_quiet
 
         keep_quiet()
@@ -93,8 +108,11 @@ def _set_all(spark: SparkSession, settings: Mapping[str, str]) -> None:
         spark.conf.set(name, value)
 
 
-def _is_connect(spark: SparkSession) -> bool:
-    return type(spark).__module__.startswith("pyspark.sql.connect")
+def columns_of(frame: DataFrame) -> pa.Schema:
+    """Return the columns of a frame, as Mason's tables have them: it is analysed, and nothing is read."""
+    from pyspark.sql.pandas.types import to_arrow_schema
+
+    return canonical(to_arrow_schema(frame.schema))
 
 
 def write_frame(frame: DataFrame, output: Output) -> DataFrame:
@@ -187,7 +205,7 @@ def _write(output: Output, number: int, batches: Iterator[pa.RecordBatch]) -> Pi
             check_text(batch)
             sink.write(batch if batch.schema.equals(schema) else batch.cast(schema))
             rows += batch.num_rows
-    return Piece(rows, list(sink.files), sink.result())
+    return Piece(rows, list(sink.files), sink.result(), encode_schema(schema))
 
 
 def _rename_columns(batches: Iterator[pa.RecordBatch], names: Sequence[str]) -> Iterator[pa.RecordBatch]:
@@ -211,6 +229,8 @@ def explain_query_error(error: Exception, query: SqlQuery) -> Exception | None:
     from pyspark.errors import AnalysisException, ParseException
 
     text = str(error)
+    if query.code and (own := explain_own_error(error, query.code)):
+        return own
     if "FILE_NOT_EXIST" in text or "FileNotFoundException" in text or "PATH_NOT_FOUND" in text:
         return table_gone()
     if "null type field" in text:  # what Arrow says of array() and map()

@@ -81,10 +81,15 @@ def find_job(env: MasonEnvironment, config: ValidConfig, job_id: str, response: 
 
 
 def _without_rows(job: JobRecord, response: Response) -> JobRecord:
-    if "Rows" not in job.details:
+    checks = [each for each in job.details.get("Checks") or () if isinstance(each, Mapping)]
+    has_samples = any("Samples" in each for each in checks)
+    if "Rows" not in job.details and not has_samples:
         return job
     response.add_info("Its rows are shown to whoever began it, and to tokens that are for all operators.")
-    return replace(job, details={key: value for key, value in job.details.items() if key != "Rows"}, picture=None)
+    shown = {key: value for key, value in job.details.items() if key != "Rows"}
+    if has_samples:
+        shown["Checks"] = [{key: value for key, value in each.items() if key != "Samples"} for each in checks]
+    return replace(job, details=shown, picture=None)
 
 
 def find_record(store: StateStore, job_id: str) -> Record | None:

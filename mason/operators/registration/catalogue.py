@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from mason.clients.response import Response
@@ -13,7 +13,7 @@ from mason.configurations.valid_config import ValidConfig, validate_configuratio
 from mason.errors import StateFailed
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registration.loader import load_definition, read_source
+from mason.operators.registration.loader import load_definition, maker_of, read_source
 from mason.operators.registration.registry import find_operator, list_operators
 from mason.operators.registration.source_check import defines_function
 from mason.operators.runner import OperatorCall, PreparedOperator, ReadyOperator, prepare_ready
@@ -44,7 +44,7 @@ class Catalogue:
     tokens: Sequence[Token]
     current_config_id: str
     _specs: dict[str, OperatorSpec] = field(default_factory=dict)
-    _classes: dict[str, type[OperatorDefinition]] = field(default_factory=dict)
+    _classes: dict[str, Callable[[], OperatorDefinition]] = field(default_factory=dict)
     _configurations: dict[str, ValidConfig] = field(default_factory=dict)
     _own_apis: dict[str, bool] = field(default_factory=dict)
 
@@ -119,7 +119,7 @@ class Catalogue:
         if registration.digest not in self._classes:
             loaded = load_definition(self.env, self.store, registration)
             assert isinstance(loaded, OperatorDefinition)
-            self._classes[registration.digest] = type(loaded)
+            self._classes[registration.digest] = maker_of(loaded)
         return self._classes[registration.digest]()
 
 

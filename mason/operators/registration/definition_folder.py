@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 
 from mason.errors import InvalidDefinition, NoData, PathNotFound
-from mason.operators.registration.definition_kind import DefinitionKind
+from mason.operators.registration.definition_kind import SPARK_OPERATOR, DefinitionKind
 from mason.operators.registration.import_check import check_imports
-from mason.operators.registration.source_check import check_source
+from mason.operators.registration.source_check import check_source, find_base
+from mason.operators.registration.transform_check import TRANSFORM, check_transform
 from mason.parameters.definition import ParameterDefinition
 from mason.parameters.values import BadValue, read_value
 from mason.state.models import Kind, Name, NewRegistration, Registration
@@ -81,11 +82,18 @@ def _read_definition(
     except InvalidDefinition as error:
         raise InvalidDefinition([*problems, *error.messages]) from error
     problems += check_imports(files, str(folder))
-    problems += check_source(kind, needed, files, str(folder)) if needed else ()
+    base = find_base(kind, needed, files) if needed else ""
+    if needed and (TRANSFORM not in files or kind.kind is not Kind.OPERATOR):
+        problems += check_source(kind, needed, files, str(folder))
+    if kind.kind is Kind.OPERATOR and not problems:
+        problems += check_transform(document, files, base, str(folder))
     if problems:
         raise InvalidDefinition(problems)
     name = Name(kind.kind, document.value.get("namespace") or "", document.value["command"])
-    return NewRegistration(Registration(name, digest_of(files), document.value, str(folder)), files)
+    definition = document.value
+    if base == SPARK_OPERATOR:  # DataFrames are Spark's
+        definition = {"supported_configurations": [{"execution": "spark"}], **definition}
+    return NewRegistration(Registration(name, digest_of(files), definition, str(folder)), files)
 
 
 def digest_of(files: Mapping[str, bytes]) -> str:

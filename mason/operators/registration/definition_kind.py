@@ -12,6 +12,8 @@ from mason.clients.engines.roles import with_roles
 from mason.state.models import Kind
 from mason.util.yaml_file import Problem, YamlDocument
 
+SPARK_OPERATOR = "mason.operators.spark_operator.SparkOperator"
+
 
 @dataclass(frozen=True, kw_only=True)
 class DefinitionKind:
@@ -43,6 +45,7 @@ OPERATORS = DefinitionKind(
             "run": ("self", "env", "config", "parameters", "resp")
         },
         "mason.operators.operator_definition.DataOperator": {"job": ("self", "config", "parameters")},
+        SPARK_OPERATOR: {"transform": ("self", "spark", "inputs", "parameters")},
     },
     needs_class=True,
 )

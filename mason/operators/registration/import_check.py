@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import ast
 import re
+import sys
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 
 from mason import __version__
@@ -125,6 +127,7 @@ def _wrong_imports(module: ast.Module, path: str, own: _Tree) -> Iterator[tuple[
     package = path.split("/")[:-1]
     for each in _imports_that_run(module.body):
         if isinstance(each, ast.Import):
+            yield from _siblings([(alias.name, alias.lineno) for alias in each.names], own)
             for alias in each.names:
                 if alias.name.partition(".")[0] == _MASON:
                     yield from _wrong_module(alias.name, alias.lineno)
@@ -132,6 +135,16 @@ def _wrong_imports(module: ast.Module, path: str, own: _Tree) -> Iterator[tuple[
             yield from _wrong_own(each, package, own)
         elif each.module and each.module.partition(".")[0] == _MASON:
             yield from _wrong_names(each)
+        elif each.module:
+            yield from _siblings([(each.module, each.lineno)], own)
+
+
+def _siblings(imported: Sequence[tuple[str, int]], own: _Tree) -> Iterator[tuple[int, str, str]]:
+    """A file of the folder is found by `from . import rules` alone: another operator may have one of the same name."""
+    for name, line in imported:
+        first = name.partition(".")[0]
+        if own.has_module(first) and first not in sys.stdlib_module_names and find_spec(first) is None:
+            yield line, name, f"is a file of this folder. Write: from . import {first}"
 
 
 def _wrong_module(name: str, line: int) -> Iterator[tuple[int, str, str]]:

@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 from mason.errors import OperatorNotFound
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.registration.checkout import checkout
-from mason.state.models import Registration
+from mason.parameters.definition import ParameterDefinitions
+from mason.state.models import Kind, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
@@ -44,6 +46,10 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     """
     files = store.get_files(registration.digest)
     folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    if is_transformation(registration):
+        from mason.operators.transform_operator import TransformOperator
+
+        return TransformOperator(registration, folder)
     if not (folder / SOURCE_FILE).is_file():
         raise OperatorNotFound(
             f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
@@ -54,6 +60,19 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     name = class_name(registration.name.namespace, registration.name.command)
     definition: object = getattr(module, name)()
     return definition
+
+
+def is_transformation(registration: Registration) -> bool:
+    """Say whether Mason itself is the operator, and the author's code a part of its job."""
+    return (
+        registration.name.kind is Kind.OPERATOR
+        and ParameterDefinitions.of(registration.definition.get("parameters")).written is not None
+    )
+
+
+def maker_of(operator: OperatorDefinition) -> Callable[[], OperatorDefinition]:
+    """Return what makes an operator for each call of its own: an author's may remember something, Mason's own none."""
+    return (lambda: operator) if operator.is_stateless else type(operator)
 
 
 def read_source(store: StateStore, registration: Registration) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from mason.errors import NoData, NotFound, OperatorNotFound
+from mason.errors import InvalidDefinition, NoData, NotFound, OperatorNotFound
 from mason.state.models import Kind, Name, NewRegistration, Outcome, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
@@ -93,6 +93,26 @@ def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[
         versions = ", ".join(each.short_digest for each in history) or "none"
         raise OperatorNotFound(f'Version "{digest}" of {name} {reason}.', hint=f"Its versions: {versions}.")
     return found[0]
+
+
+def read_operator_folder(folder: str) -> Registration:
+    """Return the operator in a folder as it is, which need not be registered.
+
+    Raises:
+        PathNotFound, NoData: there is none.
+        InvalidDefinition: with every problem of its definition and its code; or there are several operators below it.
+    """
+    from mason.operators.registration.definition_folder import read_definitions
+    from mason.operators.registration.definition_kind import OPERATORS
+
+    reading = read_definitions(Path(folder), [OPERATORS])
+    if reading.problems:
+        raise InvalidDefinition(reading.problems)
+    if len(reading.valid) > 1:
+        names = ", ".join(str(each.registration.name) for each in reading.valid)
+        raise InvalidDefinition([f"{folder}: several operators lie below it ({names}): name the folder of one."])
+    found = reading.valid[0].registration
+    return found._replace(source=str(Path(found.source).absolute()))
 
 
 def list_packaged_operators() -> list[NewRegistration]:

@@ -38,6 +38,18 @@ def check_source(kind: DefinitionKind, class_name: str, files: Mapping[str, byte
     return [Problem(name, found.lineno, class_name, message) for message in _class_problems(kind, found, module)]
 
 
+def find_base(kind: DefinitionKind, class_name: str, files: Mapping[str, bytes]) -> str:
+    """Return which of the classes that a definition may inherit from its class does; "" for none."""
+    try:
+        tree = ast.parse(files.get(_SOURCE, b""))
+    except (SyntaxError, ValueError):
+        return ""
+    module = _Module(_classes(tree), _imports(tree))
+    found = module.classes.get(class_name)
+    names = _base_names(_lineage(found, module), module) if found else set()
+    return next((name for name in kind.bases if name in names), "")
+
+
 def defines_function(source: bytes, name: str) -> bool:
     """Say whether a module that is Python has a function of this name, its own or one that it imports."""
     defined: set[str] = set()

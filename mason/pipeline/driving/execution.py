@@ -71,6 +71,15 @@ class PipelineExecutionClient(ExecutionClient):
             response.add_warning(warning)
         return JobPlan(job, work.to_dict(), work, picture=work.picture)
 
+    def analyse_plan(self, plan: JobPlan, response: Response) -> JobPlan:
+        work: Work = plan.payload
+        told = set(work.warnings)
+        analysed = work.analyse(self.runner(plan.job.storages))
+        for warning in analysed.warnings:
+            if warning not in told:
+                response.add_warning(warning)
+        return JobPlan(plan.job, analysed.to_dict(), analysed, picture=analysed.picture)
+
     @verb
     def submit_job(self, plan: JobPlan, *, token: str = "", response: Response) -> JobRecord:
         """Accept a job and have a thread of this process run it; the process does not end before its jobs have."""

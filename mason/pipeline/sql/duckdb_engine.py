@@ -35,7 +35,7 @@ from mason.pipeline.sql.query import (
 )
 from mason.pipeline.sql.statement import bad_query, check_names, column_start
 from mason.pipeline.storage.address import open_filesystem
-from mason.pipeline.types.evidence_json import decode_schema
+from mason.pipeline.types.evidence_json import decode_schema, encode_schema
 from mason.pipeline.work.tasks import BEAT_SECONDS, QueryEvent
 
 BATCH = 122_880
@@ -85,6 +85,9 @@ def _result_here(connection: duckdb.DuckDBPyConnection, query: SqlQuery) -> Any:
     _close_off(connection, query)
     translation = to_duckdb(query)
     relation = _as_spark(open_relation(connection, translation), translation, query.names)
+    if query.analyses:
+        columns = relation.limit(0).to_arrow_table()
+        return columns.cast(canonical(columns.schema))
     if query.output is None:
         limited = relation if query.limit is None else relation.limit(query.limit)
         rows = _fetch(limited, query.most_bytes)
@@ -198,7 +201,7 @@ def _write(query: SqlQuery, output: Output, relation: duckdb.DuckDBPyRelation) -
             for each in rows.to_batches():
                 sink.write(each)
             count += batch.num_rows
-    return Piece(count, list(sink.files), sink.result())
+    return Piece(count, list(sink.files), sink.result(), encode_schema(schema))
 
 
 def _explain_error(error: Exception, statement: str) -> Exception:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
@@ -12,6 +13,7 @@ import pyarrow as pa
 from mason.engines.storage.models.location import Location
 from mason.errors import Unprocessable
 from mason.pipeline.reading.tasks.sinks import SinkSpec
+from mason.pipeline.types.python_values import from_typed, to_typed
 from mason.pipeline.work.memory_limits import ResultTooLarge
 from mason.pipeline.work.tasks import TaskRunner, until_closed, without_beats
 
@@ -27,6 +29,18 @@ class BadQuery(Unprocessable):
 
 class TableChanged(Unprocessable):
     """Raised when a table is replaced or removed while a query reads it. 422 · exit 1"""
+
+
+def spark_type_of(value: dt.date) -> str:
+    """Return the type that a day or a moment of Python has in Spark; one without a zone stays without."""
+    if not isinstance(value, dt.datetime):
+        return "DATE"
+    return "TIMESTAMP" if value.tzinfo else "TIMESTAMP_NTZ"
+
+
+def time_text(value: dt.date) -> str:
+    """Return a day or a moment as SQL writes it."""
+    return value.isoformat(" ") if isinstance(value, dt.datetime) else value.isoformat()
 
 
 def table_gone() -> TableChanged:
@@ -68,8 +82,32 @@ class Output:
 
 
 @dataclass(frozen=True, kw_only=True)
+class OwnCode:
+    """An author's own code that makes the rows out of DataFrames: it goes along, whole, with the query."""
+
+    name: str
+    """The operator's name, for messages."""
+    class_name: str
+    digest: str
+    source: str
+    """The folder that its author knows."""
+    files: Mapping[str, str]
+    """The files of the package, in base64, by their paths."""
+    packages: Sequence[str] = ()
+    declared: Sequence[str] = ()
+    """The names of the parameters that its operator.yaml declares."""
+    function: str = ""
+    """What calls the code, named by its module as a kernel is."""
+
+    @property
+    def module(self) -> str:
+        """The name of the package in a process: that of another version is another."""
+        return f"mason_own_{self.digest[:16]}"
+
+
+@dataclass(frozen=True, kw_only=True)
 class SqlQuery:
-    """A statement of Spark SQL over some tables, and what becomes of its rows."""
+    """A statement of Spark SQL over some tables, or an author's code over them, and what becomes of the rows."""
 
     statement: str
     tables: Sequence[SqlTable]
@@ -82,9 +120,15 @@ class SqlQuery:
     output: Output | None = None
     most_bytes: int | None = None
     """How many bytes the rows may have that are fetched; None is not a limit."""
+    code: OwnCode | None = None
+    """The code that makes the rows, where no statement does."""
+    analyses: bool = False
+    """Whether only the columns of the result are wanted: nothing is read."""
+    observes: bool = False
+    """Whether the engine counts the rows that it hands over to be written, where it can."""
 
     def to_bytes(self) -> bytes:
-        return json.dumps(asdict(self), default=str).encode()
+        return json.dumps({**asdict(self), "parameters": to_typed(self.parameters)}, default=str).encode()
 
     @classmethod
     def of(cls, content: bytes) -> SqlQuery:
@@ -93,7 +137,9 @@ class SqlQuery:
             **{
                 **value,
                 "tables": [SqlTable(**each) for each in value["tables"]],
+                "parameters": from_typed(value["parameters"]),
                 "output": _output(value["output"]),
+                "code": OwnCode(**value["code"]) if value["code"] else None,
             }
         )
 
@@ -111,6 +157,8 @@ class Piece:
     rows: int
     files: Sequence[str]
     payload: Mapping[str, Any] = field(default_factory=dict)
+    schema: str = ""
+    """The columns of the rows, encoded; those included that are the names of folders."""
 
     def to_bytes(self) -> bytes:
         return json.dumps(asdict(self)).encode()
@@ -127,12 +175,39 @@ def fetch_rows(runner: TaskRunner, query: SqlQuery) -> pa.Table:
     return result if isinstance(result, pa.Table) else decode_rows(result)
 
 
-def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
-    """Run a query whose rows go to a sink, and return what was written, in order."""
+OBSERVED = -10
+"""The number of what an engine has counted, among the pieces that were written."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """The pieces of a result, in order, and how many rows the engine itself has counted, where it does."""
+
+    pieces: Sequence[Piece]
+    observed: int | None = None
+
+    @property
+    def rows(self) -> int:
+        """How many rows were handed over to be written, by who had nothing to do with the files."""
+        return sum(each.rows for each in self.pieces) if self.observed is None else self.observed
+
+    @property
+    def files(self) -> Sequence[str]:
+        return [path for each in self.pieces for path in each.files]
+
+
+def write_counted(runner: TaskRunner, query: SqlQuery) -> Written:
+    """Run a query whose rows go to a sink, and return what was written."""
     with until_closed(runner.query(query.to_bytes())) as events:
         # A task that was retried tells twice: the last one counts, since only its files are known to be complete.
-        pieces = {number: Piece.of(content) for number, content in without_beats(events)}
-    return [pieces[number] for number in sorted(pieces)]
+        told = dict(without_beats(events))
+    observed = json.loads(told.pop(OBSERVED, b"null"))
+    return Written([Piece.of(told[number]) for number in sorted(told)], observed)
+
+
+def write_rows(runner: TaskRunner, query: SqlQuery) -> Sequence[Piece]:
+    """Run a query whose rows go to a sink, and return what was written, in order."""
+    return write_counted(runner, query).pieces
 
 
 def collect_rows(parts: Iterable[pa.Table], schema: pa.Schema, most_bytes: int | None) -> pa.Table:

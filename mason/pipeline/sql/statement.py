@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -98,10 +98,23 @@ class Statement:
 
 
 def parse_statement(text: str) -> Statement:
-    """Return the statement in a text.
+    """Return the statement in a caller's text.
 
     Raises:
         BadQuery: it is not one statement that reads, or reaches beyond the tables.
+    """
+    statement = read_statement(text, _WHAT_IT_IS)
+    _check_reach(statement)
+    check_parts(statement)
+    _check_whole(text)
+    return statement
+
+
+def read_statement(text: str, advice: str = "Begin it with SELECT, WITH or VALUES.") -> Statement:
+    """Return the statement in a text, whatever functions it calls.
+
+    Raises:
+        BadQuery: it is not one statement that reads.
     """
     try:
         trees = statements_in(text, SparkAsWritten)
@@ -113,10 +126,10 @@ def parse_statement(text: str) -> Statement:
         raise bad_query(text, _second_start(text), "A query is one statement, and here begins another.")
     statement = Statement(text, simplify_tree(trees[0]))
     if not isinstance(trees[0], _READS):
-        raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", _WHAT_IT_IS)
-    _check_reach(statement)
-    check_parts(statement)
-    _check_whole(text)
+        raise bad_query(text, _first_word(text), "A query reads, and this statement does something else.", advice)
+    writes = statement.tree.find(exp.DML, exp.DDL, exp.Into, exp.Command)
+    if writes is not None and not isinstance(writes, _READS):
+        raise statement.problem(_start(writes), "A query cannot write or change anything.", advice)
     return statement
 
 
@@ -166,13 +179,10 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
         BadQuery: it names a column that is nowhere.
     """
     named = {part.name.casefold() for part in _column_parts(statement.tree)}
-    known = _collect_known_names(statement.tree, schemas)
+    for problem in find_unknown_columns(statement, schemas):
+        raise problem
     for column in statement.tree.find_all(exp.Column):
         parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
-        if parts and not any(part.name.casefold() in known for part in parts):
-            name = parts[-1].name
-            hint = did_you_mean(name, sorted(known.values())) or _describe_columns(schemas)
-            raise statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
         if is_of_the_machine(column.name) and not column.table and not _has_such_column(column, schemas):
             said = f'Spark takes "{column.name}" for a function that tells of the machine.'
             hint = f"Name the table of a column that is called so, as in orders.{column.name}."
@@ -182,6 +192,17 @@ def check_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Map
         table: [name for name in schema.names if everything or name.casefold() in named]
         for table, schema in schemas.items()
     }
+
+
+def find_unknown_columns(statement: Statement, schemas: Mapping[str, pa.Schema]) -> Iterator[BadQuery]:
+    """Yield an error for each name of a column that is nowhere."""
+    known = _collect_known_names(statement.tree, schemas)
+    for column in statement.tree.find_all(exp.Column):
+        parts = [part for part in column.parts if isinstance(part, exp.Identifier)]
+        if parts and not any(part.name.casefold() in known for part in parts):
+            name = parts[-1].name
+            hint = did_you_mean(name, sorted(known.values())) or _describe_columns(schemas)
+            yield statement.problem(parts[-1].meta.get("start", 0), f'There is no column "{name}".', hint)
 
 
 def _has_such_column(column: Any, schemas: Mapping[str, pa.Schema]) -> bool:
@@ -319,9 +340,6 @@ def _second_start(text: str) -> int:
 
 
 def _check_reach(statement: Statement) -> None:
-    writes = statement.tree.find(exp.DML, exp.DDL, exp.Into, exp.Command)
-    if writes is not None and not isinstance(writes, _READS):
-        raise statement.problem(_start(writes), "A query cannot write or change anything.", _WHAT_IT_IS)
     for table in statement.tree.find_all(exp.Table):
         if isinstance(table.this, exp.Identifier):
             continue
@@ -416,9 +434,3 @@ def check_names(names: Sequence[str]) -> None:
                 f'The result has two columns called "{name}".', hint="Give one of them another name with AS."
             )
         seen.add(name.casefold())
-
-
-def unknown_table(statement: Statement, table: TableName, database: str, known: Collection[str]) -> BadQuery:
-    """Return the error for a table that is not in the database."""
-    hint = did_you_mean(table.name, sorted(known)) or f"Tables: {', '.join(sorted(known)[:50]) or 'none'}."
-    return statement.problem(table.end, f'There is no table "{table.name}" in the database "{database}".', hint)

@@ -115,6 +115,10 @@ class Work(ABC):
             MasonError: it cannot promise that.
         """
 
+    def analyse(self, runner: TaskRunner) -> Self:
+        """Return the plan with what only an engine can tell of it, which is asked and runs nothing."""
+        return self
+
     @abstractmethod
     def run(self, runner: TaskRunner, job_id: str, progress: Progress) -> Outcome:
         """Do it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from mason.operators.operator_definition import OperatorDefinition
-from mason.operators.registration.loader import SOURCE_FILE, load_definition, load_operator
+from mason.operators.registration.loader import SOURCE_FILE, load_definition, load_operator, maker_of
 from mason.state.models import Registration
 from mason.workflows.definition.valid_workflow import ValidWorkflow
 from mason.workflows.workflow_definition import WorkflowDefinition
@@ -23,7 +23,7 @@ class StepCode:
         registrations = {
             bound.operator.registration.digest: bound.operator.registration for bound in workflow.bound.values()
         }
-        self._operators = {digest: type(load_operator(env, store, each)) for digest, each in registrations.items()}
+        self._operators = {digest: load_operator(env, store, each) for digest, each in registrations.items()}
         self.workflows = {prefix: _load_workflow(workflow, owner) for prefix, owner in workflow.owners.items()}
 
     def decides(self, current: str, following: str) -> bool:
@@ -33,11 +33,11 @@ class StepCode:
 
     def has_plan(self, registration: Registration) -> bool:
         """Say whether an operator has a plan of its own."""
-        return self._operators[registration.digest].plan is not OperatorDefinition.plan
+        return type(self._operators[registration.digest]).plan is not OperatorDefinition.plan
 
     def operator(self, registration: Registration) -> OperatorDefinition:
         """Return an operator of its own for one step: steps that run at the same time share none."""
-        return self._operators[registration.digest]()
+        return maker_of(self._operators[registration.digest])()
 
 
 def common_prefix(first: str, second: str) -> str:

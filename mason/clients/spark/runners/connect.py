@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
+from mason.clients.spark.apart import Apart, has_own_code, run_apart
 from mason.clients.spark.code import write_archive
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration, MasonError
@@ -47,6 +48,13 @@ class ConnectRunner:
         yield from run_job(session, kernel, tasks, Streamed)
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
+        if has_own_code(content):
+            yield from run_apart(Apart(settings=self._settings, content=content))
+        else:
+            yield from self.query_here(content)
+
+    def query_here(self, content: bytes) -> Iterator[TaskEvent]:
+        """Run a query in this process, whose code may be an author's: this process is the job's own then."""
         from mason.clients.spark.job import run_query
         from mason.clients.spark.results import Streamed
 

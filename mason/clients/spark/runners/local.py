@@ -6,11 +6,14 @@ import logging
 import os
 import threading
 import time
+import uuid
 from collections.abc import Generator, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from mason.clients.spark.apart import Apart, has_own_code, run_apart
 from mason.clients.spark.failures import out_of_memory
 from mason.clients.spark.in_process import InProcessRunner
 from mason.clients.spark.java_home import java_home
@@ -61,6 +64,9 @@ class LocalRunner:
 
     def query(self, content: bytes) -> Iterator[TaskEvent]:
         held = yield from self._server()
+        if has_own_code(content):
+            yield from self._apart(held, content)
+            return
         if held is None:
             yield from InProcessRunner(self._settings).query(content)
             return
@@ -68,6 +74,26 @@ class LocalRunner:
         from mason.clients.spark.results import Streamed
 
         yield from _while_alive(held, self._settings.local_memory, run_query(held.spark, content, Streamed))
+
+    def _apart(self, held: WarmConnection | None, content: bytes) -> Iterator[TaskEvent]:
+        """Run an author's code in a process of its own, in this runner's session, which nobody else has meanwhile."""
+        if held is None:
+            yield from run_apart(Apart(settings=self._settings, content=content))
+            return
+        session, tag = held.session, f"mason-{uuid.uuid4()}"
+        apart = Apart(
+            settings=self._settings,
+            content=content,
+            port=session.server.port,
+            token=session.token,
+            session=session.lease.id,
+            tag=tag,
+        )
+        try:
+            yield from _while_alive(held, self._settings.local_memory, run_apart(apart))
+        finally:
+            with suppress(Exception):  # the child has done it, unless it had to be killed
+                held.spark.interruptTag(tag)
 
     def start_early(self) -> None:
         """Begin to reach a server that runs, or to start the Spark of this process.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -14,6 +15,7 @@ from mason.pipeline.sql.local.macros import macros_of
 from mason.pipeline.sql.local.queries import translate_query
 from mason.pipeline.sql.local.refusal import Refusal, unlike_spark
 from mason.pipeline.sql.local.scope import Columns, Scope
+from mason.pipeline.sql.query import spark_type_of, time_text
 from mason.pipeline.sql.spark_dialect import SparkAsWritten
 from mason.pipeline.sql.statement import as_select, bad_query, statements_in, too_deep
 
@@ -69,6 +71,8 @@ def _parse(statement: str) -> Any:
 
 def _literal_of(value: Any) -> Any:
     """A value of a parameter as a literal of Spark's: a floating point is no decimal."""
+    if isinstance(value, dt.date):  # a moment is one, too
+        return exp.Cast(this=exp.Literal.string(time_text(value)), to=exp.DataType.build(spark_type_of(value), "spark"))
     if isinstance(value, float):
         return exp.Cast(this=exp.Literal.number(repr(value)), to=exp.DataType.build("DOUBLE"))
     return exp.convert(value)
