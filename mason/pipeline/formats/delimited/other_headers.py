@@ -95,7 +95,7 @@ def _find_named_like(rows: Sequence[Sequence[str]], nulls: Collection[str]) -> t
     if len(first) < _LEAST:
         return None
     names = {name for name in first if may_be_name(name)}
-    folded = set(map(_fold, names))
+    folded = frozenset(map(_fold, names))
     usual = _Usual(first)
     for index, row in enumerate(rows[1:], 1):
         again = sum(map(names.__contains__, row))
@@ -108,7 +108,7 @@ def _find_named_like(rows: Sequence[Sequence[str]], nulls: Collection[str]) -> t
     return None
 
 
-def _begins_table(rows: Sequence[Sequence[str]], index: int, folded: Collection[str], nulls: Collection[str]) -> bool:
+def _begins_table(rows: Sequence[Sequence[str]], index: int, folded: frozenset[str], nulls: Collection[str]) -> bool:
     """Say whether a record of names that differ is a header by what it says, or by the numbers above and below it."""
     row = rows[index]
     if folded.issuperset(map(_fold, row)):

@@ -382,7 +382,7 @@ def _fits_header(text: str, dialect: Dialect, plain: Dialect, *, final: bool) ->
     records, others = (_records(text, each, final=final) for each in (dialect, plain))
     widths = [0 if each.problem else len(each.fields) for each in records if not each.is_blank]
     first = next((len(each.fields) for each in others if not each.is_blank), 0)
-    return great_majority(widths) == first != usual_width(others)
+    return bool(great_majority(widths) == first != usual_width(others))
 
 
 def _end_of_lines(text: str, lines: int) -> int:
