@@ -276,6 +276,8 @@ def _as_text(value: Any) -> str:
         return _moment(value.isoformat())
     if isinstance(value, bytes):
         return value.hex()
+    if isinstance(value, dict) and list(value) == ["bytes"]:  # so the outcome of a merge shows them
+        return str(value["bytes"])
     if isinstance(value, list | tuple | dict):
         return json.dumps(value, default=_as_text, sort_keys=True)
     text = str(value).replace("\r\n", "\n").replace("\r", "\n")

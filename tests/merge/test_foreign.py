@@ -18,6 +18,7 @@ import pytest
 import mason.pipeline.tables.folder as table_folder
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import Location, TableRef
+from mason.errors import UnreadableFile
 from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob
@@ -134,6 +135,7 @@ class TestRefusal:
             ("x.JSONL", b"{}"),
             ("x.csv.gz", b""),
             ("x.csv.xz", b""),
+            ("x.zip", b"PK"),
             ("part-00000", b"3\n"),
             ("000000_0", b"3\n"),
             ("orders", b"PAR1"),
@@ -301,6 +303,12 @@ class TestAdopt:
         assert ids(table) == rows
         assert "theirs.parquet" not in seen_by_others(table), "others would read its rows twice"
         table.run(mode=mode)
+
+    def test_an_archive_is_not_adopted_and_the_way_out_is_told(self, table: Merge) -> None:
+        (table.output / "theirs.zip").write_bytes(b"PK")
+
+        with pytest.raises(UnreadableFile, match=r"theirs\.zip: an archive cannot be adopted\. Move it out"):
+            table.plan(foreign=Foreign.ADOPT)
 
     def test_a_table_that_is_merged_with_itself_has_them_then(self, table: Merge) -> None:
         put(table)

@@ -79,11 +79,16 @@ def encoding_of(start: bytes, wanted: str) -> Encoding:
 
 
 def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[str], None]) -> Iterator[str]:
-    """Yield the text of the blocks with `\\n` for every line end."""
+    """Yield the text of the blocks with `\\n` for every line end.
+
+    A return at the end of a block may be the first half of a line end, so the block behind it is looked at first: else
+    the only line end that a small file of the Mac lacks would come alone, and its last record would seem to be cut off.
+    """
     if encoding.warning:
         warn(encoding.warning)
     bytes_decoder = codecs.getincrementaldecoder(encoding.name)(encoding.errors)
     decoder = io.IncrementalNewlineDecoder(bytes_decoder, translate=True)
+    held = ""
     for block in blocks:
         try:
             text = decoder.decode(block)
@@ -91,10 +96,14 @@ def decode_blocks(blocks: Iterable[bytes], encoding: Encoding, warn: Callable[[s
             warn(f"{_fault(encoding.name, error)}; records with such bytes are set aside")
             bytes_decoder.errors = "replace"
             text = decoder.decode(block)
-        if text:
-            yield text
+        is_return_pending = bool(decoder.getstate()[1] & 1)
+        if is_return_pending and not held:
+            held = text
+        elif held or text:
+            yield held + text
+            held = ""
     bytes_decoder.errors = "replace"
-    if text := decoder.decode(b"", final=True):
+    if text := held + decoder.decode(b"", final=True):
         yield text
 
 

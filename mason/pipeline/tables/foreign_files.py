@@ -13,7 +13,14 @@ from mason.errors import Conflict
 from mason.pipeline.formats.delimited.dialect import Dialect
 from mason.pipeline.formats.delimited.tokens import split_exactly
 from mason.pipeline.formats.text_encoding import detect_encoding
-from mason.pipeline.storage.format_names import begins_as_data, format_of, format_of_name, is_data, unknown_packing
+from mason.pipeline.storage.format_names import (
+    begins_as_data,
+    format_of,
+    format_of_name,
+    is_archive,
+    is_data,
+    unknown_packing,
+)
 from mason.util.words import counted
 
 if TYPE_CHECKING:
@@ -147,7 +154,7 @@ def is_foreign_data(name: str, read_start: Callable[[str], bytes]) -> bool:
         return False
     if base.lower().endswith(".txt"):
         return _is_table(name, read_start(name))
-    if format_of_name(name) or unknown_packing(name):
+    if format_of_name(name) or unknown_packing(name) or is_archive(name):
         return True
     return "." not in base and bool(_NUMBERED(base) or begins_as_data(read_start(name)))
 

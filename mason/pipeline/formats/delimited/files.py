@@ -16,7 +16,7 @@ from mason.pipeline.formats.delimited.reading import CsvReading, text_without_fo
 from mason.pipeline.formats.delimited.records import QUOTED_EMPTY, in_quotes
 from mason.pipeline.formats.delimited.shape import find_shape, mend_row
 from mason.pipeline.formats.delimited.sniff import Asked, Sniffed, sniff
-from mason.pipeline.formats.delimited.totals import describe_total
+from mason.pipeline.formats.delimited.totals import describe_odd_lines, describe_total
 from mason.pipeline.formats.file_schema import FileSchema, unique_names
 from mason.pipeline.formats.odd_values import NULL_MARK, OddValue, describe_null_mark, odd_value
 from mason.pipeline.formats.sampling import Budget
@@ -73,6 +73,8 @@ def read_csv(
         headers[line] = KnownHeader(sniffed.dialect, rows[0], guess)
     if header or guess is not Header.GIVEN:
         warnings += describe_other_headers(rows, reader.numbers, options.nulls, header=header)
+    if not any('comment:"' in each for each in warnings):
+        warnings += describe_odd_lines(rows, reader.numbers, header=header, quoted=reader.first_quoted)
     shape = find_shape(rows, header=header, first_quoted=reader.first_quoted)
     warnings += shape.notes
     names = unique_names(shape.names, warnings)

@@ -15,6 +15,7 @@ from mason.pipeline.types.text_types import classify
 
 _YEARS = range(1700, 2200)
 _SURE_KEY = 10
+_LEAST_COUNTED = 4
 _FEW = 20
 _NO_VALUE = frozenset(["na", "n/a", "nan", "inf", "infinity", "null", "none", "-", "--", ".", "?", "\\n"])
 _BITS = frozenset("01")
@@ -22,6 +23,7 @@ _LETTER = re.compile(r"[^\W\d_]")
 _DIGIT = re.compile(r"\d")
 _ISO_DATE = r"[0-9]{4}[-/.][0-9]{1,2}(?:[-/.][0-9]{1,2}(?:[ T][0-9:.]+)?)?"
 _DATE = re.compile(_ISO_DATE + r"|[0-9]{1,2}([-/.])[0-9]{1,2}\1[0-9]{2,4}")
+_INTERVAL = re.compile(r"[<>≤≥] ?\d+|\d+ ?(?:[-–] ?\d+|[+%])|\d{1,2}:\d{2}(?::\d{2})?")
 _RUNS = (re.compile(r"[^\W\d_]+"), re.compile(r"[0-9]+"))
 
 
@@ -50,7 +52,9 @@ def judge_header(rows: Sequence[Sequence[str]]) -> Header:
     """Say whether the first record names the columns.
 
     A name is not a number, date or boolean, and has letters where it has digits; a year may be one above other values,
-    and a date or a boolean above numbers; an empty cell says nothing, nor does `inf`, which may be short for inflation.
+    and a date, a boolean or a range (`18-24`) above numbers; an empty cell says nothing, nor does `inf`, which may be
+    short for inflation.
+
     Names that stand above numbers, dates or booleans are surely names, and so is whatever stands beside the empty name
     of a column of row names, as R and pandas write it.
 
@@ -102,7 +106,9 @@ def _judge_series(first: Sequence[str], columns: Sequence[Sequence[str]]) -> Hea
     numbers, years or dates that does not go on below.
     """
     label, others = first[0].strip(), [cell.strip() for cell in first[1:]]
-    if len(others) < 2 or (label and not _is_name(label)) or not _is_series(others):
+    if label and not _is_name(label):
+        return _judge_series_alone([label, *others], columns)
+    if len(others) < 2 or not _is_series(others):
         return Header.NONE
     values = [value for column in columns[1:] for value in column if value]
     if not values or not _LETTER.search("".join(columns[0])):
@@ -110,6 +116,31 @@ def _judge_series(first: Sequence[str], columns: Sequence[Sequence[str]]) -> Hea
     below = [column[0].strip() for column in columns[1:] if column]
     goes_on = _is_series(below) and _kind_of_series(below) == _kind_of_series(others)
     return Header.NONE_DOUBTFUL if goes_on else Header.DOUBTFUL
+
+
+def _judge_series_alone(cells: Sequence[str], columns: Sequence[Sequence[str]]) -> Header:
+    """A series without the name of a column of labels before it: `0,1,2` of pandas, `2024,2025`, days above numbers."""
+    values = [value.strip() for column in columns for value in column if says_something(value)]
+    if len(cells) < 2 or not values:
+        return Header.NONE
+    if all(map(_is_date, cells)):
+        return Header.DOUBTFUL if len(set(cells)) == len(cells) and all(map(_is_amount, values)) else Header.NONE
+    if not _is_series(cells):
+        return Header.NONE
+    are_years = all(map(_is_year, cells))
+    if (are_years or int(cells[0]) < 2) and any(
+        filled and all(map(_LETTER.search, filled)) for filled in map(_fill, columns)
+    ):
+        return Header.DOUBTFUL
+    if are_years and not any(map(_is_year, values)):
+        return Header.DOUBTFUL if len(cells) > 2 else Header.NONE_DOUBTFUL
+    below = [column[0].strip() for column in columns if column]
+    is_counted = int(cells[0]) == 0 and len(cells) >= _LEAST_COUNTED and not _is_series(below)
+    return Header.NONE_DOUBTFUL if is_counted else Header.NONE
+
+
+def _fill(column: Sequence[str]) -> Sequence[str]:
+    return list(filter(says_something, column))
 
 
 def _kind_of_series(cells: Sequence[str]) -> str:
@@ -224,6 +255,7 @@ def _may_be_names(cells: Sequence[tuple[str, Sequence[str]]]) -> bool:
     return all(
         (_is_year(cell) and not (column and all(map(_is_year, column))))
         or (has_numbers_below and (_is_date(cell) or (_is_boolean(cell) and not set(column) <= _BITS)))
+        or (bool(column) and _is_interval(cell) and all(map(is_number, column)))
         for cell, column in others
     )
 
@@ -247,6 +279,11 @@ def _is_boolean(cell: str) -> bool:
 
 def _is_date(cell: str) -> bool:
     return _DATE.fullmatch(cell.strip()) is not None
+
+
+def _is_interval(cell: str) -> bool:
+    """Say whether a cell is a range, a share or a time of day, as names of numbers are: `18-24`, `10%`, `08:00`."""
+    return _INTERVAL.fullmatch(cell.strip()) is not None
 
 
 def _is_amount(cell: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
-from mason.pipeline.formats.delimited.header_words import are_usual_names
+from mason.pipeline.formats.delimited.header_words import are_usual_names, style_of
 from mason.pipeline.formats.delimited.headers import may_be_name, says_something
 from mason.pipeline.types.column_types import NOTHING, TEXT
 from mason.pipeline.types.text_types import classify
@@ -12,6 +12,7 @@ from mason.pipeline.types.text_types import classify
 _LEAST = 2
 _MOST_LINES = 4
 _SHOWN = 60
+_OTHER_TABLE = "the header of another table"
 
 
 def describe_other_headers(
@@ -21,7 +22,11 @@ def describe_other_headers(
 
     `numbers` are those of the records, the first of which is the header, if there is one.
     """
-    found = _find_lines_of_header(rows, nulls) or _find_named_like(rows) if header else _find_header_below(rows, nulls)
+    found = (
+        _find_lines_of_header(rows, nulls) or _find_named_like(rows, nulls)
+        if header
+        else _find_header_below(rows, nulls)
+    )
     if not found:
         return []
     index, what = found
@@ -84,14 +89,59 @@ def _has_usual_names(rows: Sequence[Sequence[str]]) -> bool:
     return are_usual_names(names) and not any(set(names) & set(row) for row in rows[_LEAST:])
 
 
-def _find_named_like(rows: Sequence[Sequence[str]]) -> tuple[int, str] | None:
-    """A record most of whose cells are names of the header, in another order or beside others."""
+def _find_named_like(rows: Sequence[Sequence[str]], nulls: Collection[str]) -> tuple[int, str] | None:
+    """A record of names as it begins another table: names of the header, or usual ones above numbers as others are."""
     first = list(rows[0])
-    names = {name for name in first if may_be_name(name)}
-    if len(names) < _LEAST:
+    if len(first) < _LEAST:
         return None
-    for index, row in enumerate(rows):
+    names = {name for name in first if may_be_name(name)}
+    folded = frozenset(map(_fold, names))
+    usual = _Usual(first)
+    for index, row in enumerate(rows[1:], 1):
         again = sum(map(names.__contains__, row))
         if again >= _LEAST and again * 2 > len(row) and row != first and len(names.intersection(row)) == again:
-            return index, "the header of another table"
+            return index, _OTHER_TABLE
+        if len(row) != len(first) or row == first or not (usual.fits(row) or not folded.isdisjoint(map(_fold, row))):
+            continue
+        if len(set(row)) == len(row) and all(map(may_be_name, row)) and _begins_table(rows, index, folded, nulls):
+            return index, _OTHER_TABLE
     return None
+
+
+def _begins_table(rows: Sequence[Sequence[str]], index: int, folded: frozenset[str], nulls: Collection[str]) -> bool:
+    """Say whether a record of names that differ is a header by what it says, or by the numbers above and below it."""
+    row = rows[index]
+    if folded.issuperset(map(_fold, row)):
+        return True
+    shared = any(_fold(cell) in folded for cell in row)
+    above, below = rows[1:index], rows[index + 1 :]
+    if (shared or are_usual_names(row)) and any(
+        _are_numbers(above, column, nulls) and _are_numbers(below, column, nulls) for column in range(len(row))
+    ):
+        return True
+    others = [each for each in (*above, *below) if each != row and len(each) == len(row)]
+    return (
+        all(are_usual_names([cell]) for cell in row)
+        and len(others) >= _MOST_LINES
+        and not any(_Usual(rows[0]).fits(each) and all(are_usual_names([cell]) for cell in each) for each in others)
+        and not any(set(row) & set(each) for each in others)
+    )
+
+
+def _are_numbers(rows: Sequence[Sequence[str]], column: int, nulls: Collection[str]) -> bool:
+    values = [row[column] for row in rows if len(row) > column and says_something(row[column])]
+    return bool(values) and classify(values, nulls) not in (TEXT, NOTHING)
+
+
+def _fold(name: str) -> str:
+    return name.strip().casefold()
+
+
+class _Usual:
+    """Whether a record may be words for columns at all: written as the header is, asked of every record of a sample."""
+
+    def __init__(self, header: Sequence[str]) -> None:
+        self._styles = set(map(style_of, header))
+
+    def fits(self, row: Sequence[str]) -> bool:
+        return style_of(row[0]) in self._styles and are_usual_names(row)

@@ -23,7 +23,7 @@ from enum import IntEnum
 SURE_LINES = 3
 """So many lines between the first and the last say something."""
 LEAST_WIDTH = 3
-"""Fewer columns say too little where lines are few: none is left beside the two that a text stands between."""
+"""Fewer columns say too little to set few lines aside: one is left at most beside those that a text stands between."""
 FAR_LINES = 1_000
 """So many lines say it all, however the quote is closed: nobody has to look for its end in the rest of the file."""
 
@@ -59,10 +59,10 @@ def judge_lines(inside: str, before: Sequence[str], behind: Sequence[str], delim
         return Lines.RECORDS
     if _is_prose(lines, before, behind, delimiter):
         return Lines.TEXT
-    is_proven = width >= LEAST_WIDTH and _are_alike_in_kind(lines, before, behind, delimiter)
+    is_likely = _are_alike_in_kind(lines, before, behind, delimiter)
     if inner:
-        return Lines.RECORDS if is_proven else Lines.DOUBTFUL
-    return Lines.DOUBTFUL if is_proven else Lines.TEXT
+        return Lines.RECORDS if is_likely and width >= LEAST_WIDTH else Lines.DOUBTFUL
+    return Lines.DOUBTFUL if is_likely else Lines.TEXT
 
 
 def has_many_record_lines(inside: str, before: Sequence[str], delimiter: str, width: int) -> bool:

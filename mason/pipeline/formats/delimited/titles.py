@@ -192,7 +192,7 @@ def _have_header_of_another(before: Sequence[ExactRecord], header: ExactRecord) 
 
 
 def _begins_with_word(record: ExactRecord) -> bool:
-    return _is_comment(record) or may_be_name(record.fields[0])
+    return _is_comment(record) or (bool(record.fields) and may_be_name(record.fields[0]))  # a torn one may have none
 
 
 def _is_comment(record: ExactRecord) -> bool:

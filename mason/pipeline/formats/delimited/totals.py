@@ -1,4 +1,4 @@
-"""Records at the end that may be none: the sum of the others, a remark."""
+"""Records that may be none: the sum of the others, a remark, a comment, a drawn line, a line in quotes as a whole."""
 
 from __future__ import annotations
 
@@ -14,6 +14,12 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 
+_COMMENTS = ("# ", "// ", "-- ")
+_DRAWN = re.compile(r"[-=_+|:]{2,}")
+_FRAME = re.compile(r"\+[-=+]{2,}\+")
+_USUAL = ",;\t|"
+_SHARE = 0.5
+
 _AMOUNT = re.compile(r"[^A-Za-z]*[0-9][^A-Za-z]*")
 
 
@@ -27,6 +33,48 @@ def describe_total(rows: Sequence[Sequence[str]], *, header: bool) -> list[str]:
     return [
         f'its last record begins with "{_label(records[-1])}" and may sum up the others; skip_footer:1 leaves it out'
     ]
+
+
+def describe_odd_lines(
+    rows: Sequence[Sequence[str]], numbers: Sequence[int], *, header: bool, quoted: bool
+) -> list[str]:
+    """What is said of records that may be comments or drawn lines, and of lines in quotes as a whole.
+
+    `numbers` are those of the records; `quoted`: the first field of each is in quotes.
+    """
+    if quoted and (inside := _cuts_all(rows)):
+        return [f'each of its lines is in quotes as a whole, with as many "{inside}" inside: it is read as one column']
+    places = range(1 if header else 0, len(rows))
+    comments = [place for place in places if rows[place][0].startswith(_COMMENTS)]
+    if 0 < len(comments) <= len(rows) * _SHARE:
+        sign = rows[comments[0]][0].partition(" ")[0]
+        found = _render(rows[comments[0]], numbers[comments[0]])
+        return [f'{found}, begins with {sign}, and is read as a record; comment:"{sign}" leaves such lines out']
+    drawn = next((place for place in places if _is_drawn(rows[place])), None)
+    return (
+        [f"{_render(rows[drawn], numbers[drawn])}, is a drawn line, and is read as a record"]
+        if drawn is not None
+        else []
+    )
+
+
+def _cuts_all(rows: Sequence[Sequence[str]]) -> str:
+    """The usual delimiter that stands as often in all records of one field each."""
+    if len(rows) <= _LEAST_OTHERS or any(len(row) != 1 for row in rows):
+        return ""
+    first = rows[0][0]
+    return next((each for each in _USUAL if each in first and len({row[0].count(each) for row in rows}) == 1), "")
+
+
+def _is_drawn(row: Sequence[str]) -> bool:
+    cells = [cell.strip() for cell in row if cell.strip()]
+    if len(row) == 1:
+        return any(map(_FRAME.fullmatch, cells))
+    return len(cells) > 1 and all(map(_DRAWN.fullmatch, cells)) and any(len(cell) > _LEAST_OTHERS for cell in cells)
+
+
+def _render(row: Sequence[str], number: int) -> str:
+    return f'its record {number:,}, "{",".join(row)[:_SHOWN]}"'
 
 
 def _is_remark(records: Sequence[Sequence[str]]) -> bool:

@@ -14,7 +14,6 @@ import numpy as np
 import numpy.typing as npt
 
 from mason.pipeline.formats.delimited.dialect import Dialect
-from mason.pipeline.formats.delimited.swallowed_lines import LEAST_WIDTH
 from mason.pipeline.formats.delimited.tokens import ExactRecord
 from mason.pipeline.formats.scanning import byte_bits
 from mason.pipeline.formats.scanning.byte_bits import Bits, Content, Positions
@@ -117,11 +116,8 @@ def may_swallow(marks: Marks, width: int, *, inside: bool = False) -> Positions:
     records = byte_bits.count_before(outer, lines)  # lines of one record have as many records before them
     firsts = np.flatnonzero(np.diff(records, prepend=-1))
     counts = np.diff(firsts, append=len(lines))
-    if width < LEAST_WIDTH and (counts < 2).all():  # as a rule: nothing more is to be counted
-        return np.zeros(0, dtype=np.int64)
     ends = byte_bits.positions(outer)
-    in_two = firsts[counts == 1] if width >= LEAST_WIDTH else firsts[:0]
-    found = _records_in_two_lines(marks, records[in_two], ends, width)
+    found = _records_in_two_lines(marks, records[firsts[counts == 1]], ends, width)
     firsts, counts = firsts[counts > 1], counts[counts > 1]
     # Counted for all lines at once: looked at one by one, many records would be looked at from the start of the text.
     alike = np.append(0, np.cumsum(_delimiters_between(marks, lines[:-1], lines[1:]) == width - 1))
@@ -135,7 +131,7 @@ def _may_hold_records(delimiters: Bits, lines: Positions, width: int) -> bool:
     Hardly any prose has so many. It costs a fraction of looking at the records.
     """
     counts = np.diff(byte_bits.count_before(delimiters, lines), prepend=0, append=byte_bits.count(delimiters))
-    if width >= LEAST_WIDTH and (counts[:-1] + counts[1:] >= width - 1).any():  # one line end in quotes
+    if (counts[:-1] + counts[1:] >= width - 1).any():  # one line end in quotes
         return True
     return bool((counts[1:-1] == width - 1).any())  # the line between two of them
 

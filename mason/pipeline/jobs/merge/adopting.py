@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 import pyarrow.fs as pafs
 
-from mason.errors import PathNotFound
+from mason.errors import PathNotFound, UnreadableFile
 from mason.pipeline.jobs.merge.job import MergeJob
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, list_files, partition_of
+from mason.pipeline.storage.format_names import is_archive
 from mason.pipeline.tables.commit import DATA, TableStore
 from mason.pipeline.tables.foreign_files import Foreign
 
@@ -31,10 +32,14 @@ def list_adopted(job: MergeJob, table: TableStore, inputs: Sequence[DataFile]) -
     Raises:
         MasonError: as a listing of them does.
         ChangedFiles: somebody else has written over files of the table.
+        UnreadableFile: an archive is among them; of what becomes rows, each file is moved aside by itself.
     """
     if job.options.foreign is not Foreign.ADOPT:
         return []
     strangers = set(table.strangers().data)
+    if archives := sorted(filter(is_archive, strangers)):
+        hint = "Move it out of the table's folder, and merge it from there."
+        raise UnreadableFile(archives[0], "an archive cannot be adopted.", hint=hint)
     filesystem, output = open_filesystem(job.output.storage), job.output.path
     try:
         there = list_files(filesystem, output, strict=True) if strangers else []
