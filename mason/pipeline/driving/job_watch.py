@@ -21,7 +21,7 @@ from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
-from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
+from mason.pipeline.driving.job_books import PROCESS, WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import TOTALS, JobProgress, Tally
 from mason.pipeline.storage.address import with_shown_address
@@ -33,6 +33,7 @@ from mason.state.models import Record, RecordKind
 from mason.state.store import StateStore
 from mason.util.ending import check_ending
 from mason.util.environment import MasonEnvironment
+from mason.util.processes import ProcessId, this_host
 from mason.util.redaction import Redactor
 from mason.util.words import counted
 
@@ -250,14 +251,26 @@ def reconcile_record(record: Record) -> JobRecord:
     store = open_state(MasonEnvironment.of())
     if EVENTS in record.document:
         return _job_record(bring_up_to_date(store, record))
-    if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
-        return _job_record(record)  # somebody holds it: it runs
+    if _is_driven(store, record):
+        return _job_record(record)
     status, found = _settle_outcome(record)
     try:
         return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
         return _job_record(current or record)
+
+
+def _is_driven(store: StateStore, record: Record) -> bool:
+    """Say whether the process that drives a job lives.
+
+    On this machine it is there or not: one that sleeps, or could not reach the state for a while, has lost its lease and
+    goes on. Of one elsewhere the lease tells.
+    """
+    process = record.document.get(PROCESS)
+    if process and process["Host"] == this_host():
+        return ProcessId(process["Pid"], process["Started"]).alive
+    return store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None
 
 
 def _settle_outcome(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
@@ -303,7 +316,7 @@ def _job_record(record: Record) -> JobRecord:
 
 def _without_internals(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what only Mason has a use for."""
-    return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, WRITES)}
+    return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, PROCESS, WRITES)}
 
 
 def _whole(seconds: float | None) -> int | None:
