@@ -30,6 +30,7 @@ from mason.pipeline.driving.job_watch import (
     JobWatch,
     ask_to_cancel,
     describe_begun,
+    describe_record,
     next_job_id,
     reconcile_record,
     token_id,
@@ -42,7 +43,7 @@ from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
 from mason.pipeline.work.tasks import TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
-from mason.state.models import RecordKind
+from mason.state.models import Record, RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
 from mason.util.environment import MasonEnvironment
 
@@ -197,7 +198,7 @@ class PipelineExecutionClient(ExecutionClient):
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
         found = read_state(MasonEnvironment.of()).list_records(RecordKind.JOB, limit=_MOST_LISTED)
-        return [_in_short(reconcile_record(each)) for each in found]
+        return [_in_short(_reconcile_if_readable(each)) for each in found]
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -252,6 +253,14 @@ def _find_record(job_id: str) -> JobRecord:
     if record is None:
         raise NotFound(f'There is no job "{job_id}".')
     return reconcile_record(record)
+
+
+def _reconcile_if_readable(record: Record) -> JobRecord:
+    """Return a job as it stands, or as it stood when its events could be read: the others are to be listed all the same."""
+    try:
+        return reconcile_record(record)
+    except MasonError:
+        return describe_record(record)
 
 
 def _in_short(job: JobRecord) -> JobRecord:

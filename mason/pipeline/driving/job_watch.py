@@ -246,19 +246,21 @@ def token_id(token: str) -> str:
 
 def reconcile_record(record: Record) -> JobRecord:
     """Return what a record says, unless it says `running` and its process is gone: then the job is lost."""
-    if JobStatus(record.status).is_final:
-        return _job_record(record)
+    is_far = EVENTS in record.document
+    # The driver of one that is lost may have slept, and have ended since.
+    if JobStatus(record.status).is_final and not (is_far and record.status == JobStatus.LOST):
+        return describe_record(record)
     store = open_state(MasonEnvironment.of())
-    if EVENTS in record.document:
-        return _job_record(bring_up_to_date(store, record))
+    if is_far:
+        return describe_record(bring_up_to_date(store, record))
     if _is_driven(store, record):
-        return _job_record(record)
+        return describe_record(record)
     status, found = _settle_outcome(record)
     try:
-        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
+        return describe_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
-        return _job_record(current or record)
+        return describe_record(current or record)
 
 
 def _is_driven(store: StateStore, record: Record) -> bool:
@@ -309,14 +311,17 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
-def _job_record(record: Record) -> JobRecord:
+def describe_record(record: Record) -> JobRecord:
+    """Return what a record says."""
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
     return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **_without_internals(record.document)})
 
 
 def _without_internals(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what only Mason has a use for."""
-    return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, PROCESS, WRITES)}
+    return {
+        name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, PROCESS, WRITES)
+    }
 
 
 def _whole(seconds: float | None) -> int | None:
