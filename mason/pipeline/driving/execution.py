@@ -256,7 +256,9 @@ def _find_record(job_id: str) -> JobRecord:
 
 
 def _reconcile_if_readable(record: Record) -> JobRecord:
-    """Return a job as it stands, or as it stood when its events could be read: the others are to be listed all the same."""
+    """Return a job as it stands; one whose events cannot be read as it stood before, so that the others are listed."""
+    if JobStatus(record.status).is_final:
+        return describe_record(record)
     try:
         return reconcile_record(record)
     except MasonError:

@@ -92,7 +92,7 @@ def find_outcome(job: Record) -> Mapping[str, Any] | None:
 
 
 def bring_up_to_date(store: StateStore, record: Record) -> Record:
-    """Return the record of a job with what its events say by now: also of one that is lost, as its driver may have slept.
+    """Return the record of a job with what its events say by now; of one that is lost, too: its driver may have slept.
 
     Raises:
         ClientFailed: the events cannot be read.

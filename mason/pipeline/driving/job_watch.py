@@ -266,8 +266,8 @@ def reconcile_record(record: Record) -> JobRecord:
 def _is_driven(store: StateStore, record: Record) -> bool:
     """Say whether the process that drives a job lives.
 
-    On this machine it is there or not: one that sleeps, or could not reach the state for a while, has lost its lease and
-    goes on. Of one elsewhere the lease tells.
+    On this machine it is there or not: one that sleeps, or could not reach the state for a while, has lost its lease
+    and goes on. Of one elsewhere the lease tells.
     """
     process = record.document.get(PROCESS)
     if process and process["Host"] == this_host():
