@@ -15,7 +15,7 @@ import pytest
 
 from mason.pipeline.driving.job_log import JobLog
 from mason.state.home import open_state, read_state
-from mason.state.models import RecordKind
+from mason.state.models import Lease, RecordKind
 from mason.util.environment import MasonEnvironment
 from tests.conftest import Mason, Result, write
 
@@ -214,6 +214,29 @@ def test_a_job_that_was_taken_for_lost_while_its_process_slept_ends_as_it_did(jo
     assert job.ended() == (0, "")
     assert job.get()["Status"] == "succeeded"
     assert "Error" not in job.get()
+
+
+def test_a_job_whose_process_sleeps_past_its_lease_is_not_lost(job: Job) -> None:
+    job.start()
+    job.process.send_signal(signal.SIGSTOP)
+    open_state(MasonEnvironment(job.mason.home)).release_lease(Lease(RecordKind.JOB.lease(job.id), job.id, 1))
+
+    assert job.get()["Status"] == "running"
+
+    job.go_on(0, 1, 2)
+    job.process.send_signal(signal.SIGCONT)
+    assert job.ended() == (0, "")
+    assert job.get()["Status"] == "succeeded"
+
+
+def test_a_job_whose_process_was_killed_is_lost_at_once_though_its_lease_goes_on(job: Job) -> None:
+    job.start()
+    job.process.kill()
+    job.process.wait()
+
+    assert open_state(MasonEnvironment(job.mason.home)).is_held(RecordKind.JOB.lease(job.id))
+    assert job.get()["Status"] == "lost"
+    assert "Process" not in job.get()
 
 
 def test_a_record_keeps_what_was_said_with_the_times_and_a_list_does_not(mason: Mason) -> None:

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import os
 import signal
+import sqlite3
 import subprocess
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +44,8 @@ supported_configurations: [{execution: local}]
 _CODE = """\
 import os
 import time
+from collections.abc import Mapping
+from contextlib import closing
 from pathlib import Path
 
 from mason.operators.operator_definition import OperatorDefinition
@@ -326,10 +331,29 @@ def test_a_slot_of_a_process_that_was_killed_is_free_again(here: Mason, monkeypa
     stands(here, second, "succeeded")
 
 
+def test_what_was_accepted_waits_for_a_state_that_is_away_and_its_end_is_written_when_it_is_back(here: Mason) -> None:
+    one = {"MASON_DETACHED_JOBS": "1"}
+    working = detach(here, "slow", "wait", "-p", "until:go", **one)
+    process = ProcessId.of(process_of(here, "go"))
+    waiting = detach(here, "slow", "wait", "-p", "until:go", **one)
+
+    _rename_tables(here.home / "state.db", {"records": "away", "leases": "away_too"})
+    (here.folder / "go").touch()
+    assert not process.wait(3.0), "it has nothing to do any more but to write its end"
+    _rename_tables(here.home / "state.db", {"away": "records", "away_too": "leases"})
+
+    for job in (working, waiting):
+        assert stands(here, job, "succeeded")["Response"]["Info"] == ["It waits.", "It is there."]
+
+
+def _rename_tables(state: Path, names: Mapping[str, str]) -> None:
+    with closing(sqlite3.connect(state, isolation_level=None)) as connection:
+        for old, new in names.items():
+            connection.execute(f"ALTER TABLE {old} RENAME TO {new}")
+
+
 def _expire_leases(state: Path, name: str = "slot:") -> None:
     """Let time pass for those who are gone: half a minute is long for a test."""
-    import sqlite3
-
     with sqlite3.connect(state) as connection:
         connection.execute("UPDATE leases SET expires_at = 0 WHERE name LIKE ?", (f"{name}%",))
 

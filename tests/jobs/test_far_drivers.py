@@ -6,6 +6,7 @@ import datetime as dt
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -259,14 +260,98 @@ def test_a_machine_goes_by_its_own_clock_alone(
     if has_said_a_word:
         JobEvents(launch.events).write(JobStatus.RUNNING, {})
         get(client, accepted.id)
-    a_day_later = time.time() + 24 * 3600
+    a_day_later = time.monotonic() + 24 * 3600
     monkeypatch.setattr(far_drivers, "this_host", lambda: "a machine whose clock is a day ahead")
-    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later))
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(monotonic=lambda: a_day_later))
 
     assert get(client, accepted.id).status is JobStatus.RUNNING
     assert get(client, accepted.id).status is JobStatus.RUNNING
-    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(time=lambda: a_day_later + 301))
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(monotonic=lambda: a_day_later + 301))
     assert get(client, accepted.id).status is JobStatus.LOST
+
+
+@pytest.mark.parametrize("seconds", [3600, -3600])
+def test_a_clock_that_jumps_between_two_looks_does_not_make_a_driver_dead(
+    merge: Job, monkeypatch: pytest.MonkeyPatch, seconds: int
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    JobEvents(launch.events).write(JobStatus.RUNNING, {})
+    get(client, accepted.id)
+    clock = SimpleNamespace(time=lambda: time.time() + seconds, monotonic=time.monotonic)
+    monkeypatch.setattr(far_drivers, "time", clock)
+
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+
+
+def test_a_machine_that_was_started_anew_looks_anew(merge: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(monotonic=lambda: 1.0))
+
+    assert get(client, accepted.id).status is JobStatus.RUNNING
+    monkeypatch.setattr(far_drivers, "time", SimpleNamespace(monotonic=lambda: 302.0))
+    assert get(client, accepted.id).status is JobStatus.LOST
+
+
+def test_a_driver_that_slept_until_it_was_taken_for_gone_commits_nothing(
+    merge: Job, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    monkeypatch.setattr(far_drivers, "_START_SECONDS", -1.0)
+    assert get(client, accepted.id).status is JobStatus.LOST
+
+    assert drive(launch) is JobStatus.CANCELLED
+
+    assert get(client, accepted.id).status is JobStatus.CANCELLED
+    assert not (tmp_path / "out" / "people").exists()
+
+
+def test_a_driver_that_commits_after_all_has_not_lost_its_job(merge: Job, monkeypatch: pytest.MonkeyPatch) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    monkeypatch.setattr(far_drivers, "_START_SECONDS", -1.0)
+    assert get(client, accepted.id).status is JobStatus.LOST
+    (Path(launch.events.path) / "cancel").unlink()  # as if it had looked up just before
+
+    assert drive(launch) is JobStatus.SUCCEEDED
+
+    found = get(client, accepted.id)
+    assert (found.status, found.details["RowsOut"]) == (JobStatus.SUCCEEDED, 2)
+    assert "Error" not in found.details
+
+
+def test_a_driver_whose_events_somebody_removed_is_noticed_by_its_silence(
+    merge: Job, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client = WaitingClient({})
+    accepted = submit(client, merge)
+    [launch] = client.started.launches
+    JobEvents(launch.events).write(JobStatus.RUNNING, {})
+    get(client, accepted.id)
+    shutil.rmtree(launch.events.path)
+    monkeypatch.setattr(far_drivers, "_DEAD_SECONDS", -1.0)
+
+    lost = get(client, accepted.id)
+
+    assert (lost.status, lost.details["Error"].split(",")[0]) == (JobStatus.LOST, "The driver of the job is gone")
+
+
+def test_a_job_whose_events_nobody_can_read_does_not_hide_the_others(merge: Job, tmp_path: Path) -> None:
+    client = WaitingClient({})
+    unreadable, readable = submit(client, merge), submit(client, merge)
+    folder = Path(client.started.launches[0].events.path)
+    write(tmp_path, {str(folder.relative_to(tmp_path)): "no folder"})
+
+    listed, _ = client.list_jobs(response=Response())
+
+    with pytest.raises(ClientFailed, match="cannot be read"):
+        get(client, unreadable.id)
+    assert {each.id: each.status for each in listed} == dict.fromkeys([unreadable.id, readable.id], JobStatus.RUNNING)
 
 
 def test_a_job_whose_driver_cannot_be_started_has_failed(merge: Job) -> None:

@@ -24,7 +24,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from mason.clients.response import LOG, Response
 from mason.engines.execution.models.job import JobStatus
@@ -57,6 +57,11 @@ from mason.util.processes import this_host, this_process
 
 VARIABLE = "MASON_DETACHED_JOBS"
 _SLOT_SECONDS = 0.25
+_LOOK_SECONDS = 0.5
+_PATIENCE_SECONDS = 300.0
+"""So long a call that was accepted waits for a state that is away."""
+
+T = TypeVar("T")
 
 
 def slot_count(variables: Mapping[str, str] = os.environ) -> int:
@@ -80,17 +85,39 @@ def wait_for_slot(store: StateStore, owner: str, count: int, look_up: Callable[[
         look_up: called between two looks; what it raises ends the wait.
     """
     while True:
-        for number in range(count):
-            name = f"slot:{number}"
-            lease = store.acquire_lease(name, owner, LEASE_SECONDS)
-            if lease:
-                return Heartbeat(store, name, owner, lease)
-        look_up()
+        slot = ask_patiently(lambda: _take_slot(store, owner, count))
+        if slot:
+            return slot
+        ask_patiently(look_up)
         time.sleep(_SLOT_SECONDS)
 
 
+def _take_slot(store: StateStore, owner: str, count: int) -> Heartbeat | None:
+    for number in range(count):
+        name = f"slot:{number}"
+        lease = store.acquire_lease(name, owner, LEASE_SECONDS)
+        if lease:
+            return Heartbeat(store, name, owner, lease)
+    return None
+
+
+def ask_patiently(ask: Callable[[], T]) -> T:
+    """Ask the state, or write to it what nobody else knows, though it be away or held by another process for a while.
+
+    Raises:
+        StateFailed: it was away for minutes.
+    """
+    end = time.monotonic() + _PATIENCE_SECONDS
+    while True:
+        try:
+            return ask()
+        except StateFailed:
+            if time.monotonic() > end:
+                raise
+        time.sleep(_LOOK_SECONDS)
+
+
 _ACCEPTED = "accepted"
-_LOOK_SECONDS = 0.5
 _KIND_SECONDS = 2.0
 """So long a call that was cancelled may take to notice by itself, before it is interrupted."""
 _LAST_SECONDS = 10.0
@@ -311,7 +338,7 @@ class _DetachedRun:
 
     def _write(self, status: JobStatus, details: Mapping[str, Any]) -> None:
         with self._lock:
-            self._update(status, details)
+            ask_patiently(lambda: self._update(status, details))
 
     def _update(self, status: JobStatus, details: Mapping[str, Any]) -> None:
         document = {**self._record.document, **details}

@@ -30,6 +30,7 @@ from mason.pipeline.driving.job_watch import (
     JobWatch,
     ask_to_cancel,
     describe_begun,
+    describe_record,
     next_job_id,
     reconcile_record,
     token_id,
@@ -42,8 +43,9 @@ from mason.pipeline.work.failures import decode_failure
 from mason.pipeline.work.output_place import describe_kept_files
 from mason.pipeline.work.tasks import QueryEvent, TaskEvent, TaskRunner, kernel_named
 from mason.state.home import open_state, read_state
-from mason.state.models import RecordKind
+from mason.state.models import Record, RecordKind
 from mason.util.disk_room import DiskRoom, fullest, is_disk_full
+from mason.util.environment import MasonEnvironment
 
 _LOG = logging.getLogger("mason.pipeline")
 _MOST_LISTED = 1_000
@@ -205,7 +207,7 @@ class PipelineExecutionClient(ExecutionClient):
     @verb
     def list_jobs(self, *, response: Response) -> Sequence[JobRecord]:
         found = read_state(self.mason_env).list_records(RecordKind.JOB, limit=_MOST_LISTED)
-        return [_in_short(reconcile_record(each, self.mason_env)) for each in found]
+        return [_in_short(_reconcile_if_readable(each, self.mason_env)) for each in found]
 
     @verb
     def cancel_job(self, job_id: str, *, response: Response) -> JobRecord:
@@ -260,6 +262,16 @@ def _with_preview(record: JobRecord, outcome: Outcome) -> JobRecord:
     """A record with what is shown beside it and not kept."""
     details = {**record.details, **outcome.preview}
     return replace(record, details=details, picture=outcome.picture, rows=outcome.frame)
+
+
+def _reconcile_if_readable(record: Record, env: MasonEnvironment) -> JobRecord:
+    """Return a job as it stands; one whose events cannot be read as it stood before, so that the others are listed."""
+    if JobStatus(record.status).is_final:
+        return describe_record(record)
+    try:
+        return reconcile_record(record, env)
+    except MasonError:
+        return describe_record(record)
 
 
 def _in_short(job: JobRecord) -> JobRecord:

@@ -8,8 +8,10 @@ or it has not.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import UTC, datetime
 from typing import Any
 
@@ -39,7 +41,7 @@ def far_record(events: Location) -> dict[str, Any]:
             "Storage": events.storage,
             "Folder": events.path,
             "Number": 0,
-            "SeenAt": {this_host(): time.time()},
+            "SeenAt": {this_host(): time.monotonic()},
             "SubmittedBy": this_process(),
         }
     }
@@ -90,7 +92,7 @@ def find_outcome(job: Record) -> Mapping[str, Any] | None:
 
 
 def bring_up_to_date(store: StateStore, record: Record) -> Record:
-    """Return the record of a job with what its events say by now.
+    """Return the record of a job with what its events say by now; of one that is lost, too: its driver may have slept.
 
     Raises:
         ClientFailed: the events cannot be read.
@@ -99,25 +101,35 @@ def bring_up_to_date(store: StateStore, record: Record) -> Record:
     assert events is not None
     event = events.newest()
     seen = record.document[EVENTS]
-    now = time.time()
+    now = time.monotonic()  # since this machine was started, whatever becomes of its clock: `this_host` is that start
     if event and event.status.is_final:
-        return _write(store, record, event.status, {**event.document, EVENTS: {**seen, "Number": event.number}})
+        known = {name: value for name, value in record.document.items() if name != "Error"}  # of one taken for lost
+        ended = {**event.document, EVENTS: {**seen, "Number": event.number}}
+        return _write(store, record._replace(document=known), event.status, ended)
+    if JobStatus(record.status).is_final:
+        return record
     if event and event.number != seen["Number"]:
         updated = {**event.document, EVENTS: {**seen, "Number": event.number, "SeenAt": {this_host(): now}}}
         return _write(store, record, JobStatus.RUNNING, updated)
-    if this_host() not in seen["SeenAt"]:
-        # Each machine goes by its own clock: by that of another one a driver could be dead, or live, for hours.
+    if seen["SeenAt"].get(this_host(), math.inf) > now:
+        # Each machine goes by what it saw itself, since it was started: by another's word a driver could be dead, or
+        # live, for hours.
         updated = {EVENTS: {**seen, "SeenAt": {**seen["SeenAt"], this_host(): now}}}
         return _write(store, record, JobStatus.RUNNING, updated)
-    patience = _DEAD_SECONDS if event else _START_SECONDS
-    # A clock that was set back shows no time that has passed: the driver gets more of it.
+    was_seen = event is not None or seen["Number"] > 0  # somebody may have removed its events
+    patience = _DEAD_SECONDS if was_seen else _START_SECONDS
     if now - seen["SeenAt"][this_host()] <= patience:
         return record
-    return _settle(store, record, was_seen=event is not None)
+    return _settle(store, record, events, was_seen=was_seen)
 
 
-def _settle(store: StateStore, record: Record, *, was_seen: bool) -> Record:
-    """Write down what became of a job whose driver is gone."""
+def _settle(store: StateStore, record: Record, events: JobEvents, *, was_seen: bool) -> Record:
+    """Write down what became of a job whose driver is gone.
+
+    It may only sleep, or not be heard: so it is told to end before anybody is told to run the job again.
+    """
+    with suppress(MasonError):  # where nothing can be written, it tells nothing either
+        events.cancel()
     try:
         commit = find_commit(output_of(record.document), record.id)
     except MasonError:

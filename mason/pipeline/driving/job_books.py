@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from contextlib import suppress
 from typing import Any, Protocol
 
@@ -18,6 +18,7 @@ from mason.errors import Conflict, MasonError, StateFailed
 from mason.pipeline.driving.job_events import BEAT_SECONDS, JobEvents
 from mason.state.models import Lease, Record, RecordKind
 from mason.state.store import StateStore
+from mason.util.processes import this_process
 
 LEASE_SECONDS = 30.0
 _LAST_TRIES = 5
@@ -27,6 +28,9 @@ _LOG = logging.getLogger("mason.pipeline")
 
 WRITES = "Writes"
 """In a record: the table that its job writes, with the address of its storage. Nobody is shown it."""
+
+PROCESS = "Process"
+"""In a record: the process that drives its job and writes it. Nobody is shown it."""
 
 
 class JobBook(Protocol):
@@ -57,22 +61,29 @@ class StateBook:
         self._store = store
         self._cancelled_by = set(cancelled_by)
         self._record: Record | None = None
+        self._process = this_process()
         self._over = threading.Event()
 
     def begin(self, job_id: str, document: Mapping[str, Any]) -> None:
         self._cancelled_by.add(job_id)
         lease = self._store.acquire_lease(lease_name(job_id), job_id, LEASE_SECONDS)
-        self._record = self._store.add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, document)
+        begun = {**document, PROCESS: self._process}
+        self._record = self._store.add_record(RecordKind.JOB, job_id, JobStatus.RUNNING, begun)
         threading.Thread(target=self._hold, args=(job_id, lease), daemon=True).start()
 
     def write(self, status: JobStatus, document: Mapping[str, Any]) -> None:
-        if status.is_final:
-            self._over.set()
+        known = {**document, PROCESS: self._process}
         try:
-            self._record = self._write(status, document)
+            if status.is_final:
+                self._record = try_several_times(lambda: self._write(status, known))
+            else:
+                self._record = self._write(status, known)
         except StateFailed as error:
             if status.is_final:
                 _LOG.warning("The record of the job could not be written: %s", error)
+        finally:
+            if status.is_final:
+                self._over.set()
 
     def _write(self, status: JobStatus, document: Mapping[str, Any]) -> Record:
         assert self._record is not None
@@ -92,10 +103,13 @@ class StateBook:
         return False
 
     def _hold(self, job_id: str, lease: Lease | None) -> None:
-        while not self._over.wait(LEASE_SECONDS / 3):
+        wait = LEASE_SECONDS / 3
+        while not self._over.wait(wait):
+            wait = _SECONDS_BETWEEN_TRIES  # should the state be away: others may look as soon as it is back
             with suppress(StateFailed):
                 if lease is None or not self._store.renew_lease(lease, LEASE_SECONDS):
                     lease = self._store.acquire_lease(lease_name(job_id), job_id, LEASE_SECONDS)
+                wait = LEASE_SECONDS / 3 if lease else _SECONDS_BETWEEN_TRIES
 
 
 class EventBook:
@@ -139,6 +153,19 @@ class EventBook:
         while not self._over.wait(BEAT_SECONDS):
             with suppress(MasonError):
                 self._events.beat()
+
+
+def try_several_times(write: Callable[[], Record]) -> Record:
+    """Write the end of something, which nobody else knows, though the state be away or held for a while.
+
+    Raises:
+        StateFailed: it was away to the last.
+    """
+    for _ in range(_LAST_TRIES - 1):
+        with suppress(StateFailed):
+            return write()
+        time.sleep(_SECONDS_BETWEEN_TRIES)
+    return write()
 
 
 def lease_name(job_id: str) -> str:

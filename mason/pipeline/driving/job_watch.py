@@ -21,7 +21,7 @@ from mason.errors import AlreadyExists, Conflict, Interrupted, MasonError
 from mason.lineage.surroundings import surroundings
 from mason.pipeline.driving.calls import current_call
 from mason.pipeline.driving.far_drivers import EVENTS, bring_up_to_date, events_of, find_outcome
-from mason.pipeline.driving.job_books import WRITES, JobBook, lease_name
+from mason.pipeline.driving.job_books import PROCESS, WRITES, JobBook, lease_name
 from mason.pipeline.driving.job_log import JobLog
 from mason.pipeline.driving.job_progress import TOTALS, JobProgress, Tally
 from mason.pipeline.storage.address import with_shown_address
@@ -30,8 +30,10 @@ from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import BEAT_SECONDS, QueryEvent, Starting, TaskEvent, TaskRunner, running, until_closed
 from mason.state.home import open_state
 from mason.state.models import Record, RecordKind
+from mason.state.store import StateStore
 from mason.util.ending import check_ending
 from mason.util.environment import MasonEnvironment
+from mason.util.processes import ProcessId, this_host
 from mason.util.redaction import Redactor
 from mason.util.words import counted
 
@@ -244,19 +246,33 @@ def token_id(token: str) -> str:
 
 def reconcile_record(record: Record, env: MasonEnvironment) -> JobRecord:
     """Return what a record says, unless it says `running` and its process is gone: then the job is lost."""
-    if JobStatus(record.status).is_final:
-        return _job_record(record)
+    is_far = EVENTS in record.document
+    # The driver of one that is lost may have slept, and have ended since.
+    if JobStatus(record.status).is_final and not (is_far and record.status == JobStatus.LOST):
+        return describe_record(record)
     store = open_state(env)
-    if EVENTS in record.document:
-        return _job_record(bring_up_to_date(store, record))
-    if store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None:
-        return _job_record(record)  # somebody holds it: it runs
+    if is_far:
+        return describe_record(bring_up_to_date(store, record))
+    if _is_driven(store, record):
+        return describe_record(record)
     status, found = _settle_outcome(record)
     try:
-        return _job_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
+        return describe_record(store.update_record(record, status, {**record.document, **found, "EndedAt": utc_now()}))
     except Conflict:  # it ended just now
         current = store.get_record(RecordKind.JOB, record.id)
-        return _job_record(current or record)
+        return describe_record(current or record)
+
+
+def _is_driven(store: StateStore, record: Record) -> bool:
+    """Say whether the process that drives a job lives.
+
+    On this machine it is there or not: one that sleeps, or could not reach the state for a while, has lost its lease
+    and goes on. Of one elsewhere the lease tells.
+    """
+    process = record.document.get(PROCESS)
+    if process and process["Host"] == this_host():
+        return ProcessId(process["Pid"], process["Started"]).alive
+    return store.acquire_lease(lease_name(record.id), "reconciliation", 0) is None
 
 
 def _settle_outcome(record: Record) -> tuple[JobStatus, Mapping[str, Any]]:
@@ -297,14 +313,17 @@ def _reason(error: BaseException) -> str:
     return str(error) if isinstance(error, MasonError) else f"{type(error).__name__}: {error}".rstrip(": ")
 
 
-def _job_record(record: Record) -> JobRecord:
+def describe_record(record: Record) -> JobRecord:
+    """Return what a record says."""
     # An older Mason wrote no configuration down; a job of which none is known is not one of whichever is asked.
     return JobRecord(record.id, JobStatus(record.status), {"Configuration": "", **_without_internals(record.document)})
 
 
 def _without_internals(document: Mapping[str, Any]) -> dict[str, Any]:
     """Return a record without what only Mason has a use for."""
-    return {name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, WRITES)}
+    return {
+        name: value for name, value in with_shown_address(document).items() if name not in (EVENTS, PROCESS, WRITES)
+    }
 
 
 def _whole(seconds: float | None) -> int | None:
