@@ -80,7 +80,7 @@ def _show(env: MasonEnvironment) -> None:
     from mason.configurations.saved import list_configurations
 
     configurations, current = list_configurations(env)
-    variables = {**read_env_files(env_files(env.home)), **os.environ}
+    variables = {**read_env_files(env_files(env.home, env.project)), **os.environ}
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"

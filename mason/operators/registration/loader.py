@@ -5,12 +5,13 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
-from mason.errors import OperatorNotFound
+from mason.errors import OperatorNotFound, StateFailed
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.registration.checkout import checkout
-from mason.state.models import Registration
+from mason.state.models import Origin, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
@@ -42,8 +43,8 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     Raises:
         OperatorNotFound: its code is gone.
     """
-    files = store.get_files(registration.digest)
-    folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    files = store.get_files(registration.digest) or store.surroundings.read_files(registration)
+    folder = _check_out(env, registration, files) if files else Path(registration.source)
     if not (folder / SOURCE_FILE).is_file():
         raise OperatorNotFound(
             f"The code of {registration.name} ({registration.short_digest}) is gone.", hint="Register it again."
@@ -54,6 +55,16 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     name = class_name(registration.name.namespace, registration.name.command)
     definition: object = getattr(module, name)()
     return definition
+
+
+def _check_out(env: MasonEnvironment, registration: Registration, files: Mapping[str, bytes]) -> Path:
+    """Return the folder with exactly these files; where a project's cannot be copied, the folder that they lie in."""
+    try:
+        return checkout(env, registration.digest, files)
+    except StateFailed:
+        if registration.origin is Origin.PROJECT:
+            return Path(registration.source)
+        raise
 
 
 def read_source(store: StateStore, registration: Registration) -> bytes:
