@@ -46,9 +46,7 @@ def command(path: str | None, config_id: str | None, set_current: str | None) ->
     env = MasonEnvironment.of()
     if config_id is not None:
         if path != "delete":
-            raise click.UsageError(
-                f"Got unexpected extra argument ({config_id}). To delete one: mason config delete ID"
-            )
+            raise click.UsageError(f"Unexpected argument: {config_id}. To delete one: mason config delete ID")
         tell(_delete(env, config_id))
         return 0
     failed = _save(env, path) if path else False

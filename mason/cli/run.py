@@ -136,9 +136,9 @@ def _take_project(settings: ServerSettings) -> ServerSettings:
         return settings
     from mason.project.served import take_project
 
-    env, project = take_project(settings.environment(), settings.roots)
+    version, project = take_project(settings.environment())
     tell(f"Serves the project {project.name} as it is now; a restart takes what has changed.", "error")
-    return replace(settings, roots=env.roots or (), project_version=env.project_version)
+    return replace(settings, project_version=version)
 
 
 def _tell_place(settings: ServerSettings) -> None:

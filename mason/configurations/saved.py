@@ -158,7 +158,7 @@ def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str)
     if config_id in saved:
         return _parse_saved(env, saved[config_id])
     if config_id == BUILT_IN:
-        return _read_built_in()
+        return _place_in_project(store, _read_built_in())
     raise ConfigurationNotFound(config_id, sorted({*here, *saved, BUILT_IN}))
 
 
@@ -252,9 +252,13 @@ def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configurat
 def _parse_in_project(store: StateStore, found: SavedConfiguration) -> Configuration:
     """Read a configuration of the project. Its id is what the project calls it."""
     configuration = parse_configuration(found.text, name=found.source, default_id=found.id)
+    return _place_in_project(store, replace(configuration, id=found.id))
+
+
+def _place_in_project(store: StateStore, configuration: Configuration) -> Configuration:
     file, root = store.surroundings.file, store.surroundings.root
     folder = str(file.parent) if file else ""
-    return replace(configuration, id=found.id, folder=folder, root=str(root) if root else "")
+    return replace(configuration, folder=folder, root=str(root) if root else "")
 
 
 def _read_built_in() -> Configuration:

@@ -10,7 +10,6 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -29,11 +28,8 @@ from mason.util.environment import PROJECT_FILE, MasonEnvironment
 _TAKEN = "taken"
 
 
-def take_project(env: MasonEnvironment, roots: Sequence[str]) -> tuple[MasonEnvironment, Project]:
-    """Keep the project of an environment as it is now, and return the environment of a server that has taken it.
-
-    Args:
-        roots: where the paths of calls must stay; the root of the project, if this is empty.
+def take_project(env: MasonEnvironment) -> tuple[str, Project]:
+    """Keep the project of a server's environment as it is now; return what it is kept as, and the project.
 
     Raises:
         InvalidProject, InvalidDefinition: something is wrong in the project.
@@ -41,9 +37,8 @@ def take_project(env: MasonEnvironment, roots: Sequence[str]) -> tuple[MasonEnvi
     """
     here, store = ProjectOnDisk(env), open_state(env)
     project = here.project
-    served = replace(env, roots=tuple(roots) or ((str(project.root),) if project.root else ()))
     definitions = {kind: here.read_definitions(kind) for kind in Kind}
-    _check_roots(served, project)
+    _check_roots(env, project)
     if project.root:
         _make_root(project.root)
     for found in definitions.values():
@@ -64,7 +59,7 @@ def take_project(env: MasonEnvironment, roots: Sequence[str]) -> tuple[MasonEnvi
     version = hashlib.sha256(json.dumps(document, sort_keys=True).encode()).hexdigest()
     with suppress(AlreadyExists):  # nothing has changed since it was taken last
         store.add_record(RecordKind.PROJECT, version, _TAKEN, document)
-    return replace(served, project_version=version), project
+    return version, project
 
 
 class ServedProject(Surroundings):
@@ -117,13 +112,16 @@ def _check_roots(env: MasonEnvironment, project: Project) -> None:
     Raises:
         InvalidProject: a root contains such a place, or lies in one.
     """
-    problems = [*find_shared_places(project, env.roots or (), "The root of the calls")]
+    problems = [
+        *find_shared_places(project, [str(project.root)] if project.root else [], "The root of the project"),
+        *find_shared_places(project, env.roots or (), "The root of the calls"),
+    ]
     for configuration in list_configurations(env)[0]:
         try:
             roots = validate_configuration(configuration, env).roots or ()
         except InvalidConfiguration:  # no call can use it as it is
             continue
-        others = [each for each in roots if each not in (env.roots or ())]
+        others = [each for each in roots if each not in (*(env.roots or ()), str(project.root))]
         problems += find_shared_places(project, others, f'The root of the configuration "{configuration.id}"')
     if problems:
         raise InvalidProject(

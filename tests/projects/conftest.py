@@ -42,6 +42,12 @@ class Shop:
     def has(self, files: dict[str, str]) -> None:
         write(self.folder, files)
 
+    def below(self, path: str) -> Path:
+        """Make a folder in the project, and return it."""
+        folder = self.folder / path
+        folder.mkdir(parents=True)
+        return folder
+
     def says(self, text: str, *, root: Path | None = None) -> Path:
         """Have the operator `orders hello` say something else: in the project, or in a folder outside of it."""
         body = f'resp.add_info(f"{text} with {{config.id}}")'
@@ -67,6 +73,13 @@ def shop(mason: Mason) -> Shop:
     folder = mason.folder / "shop"
     shop = Shop(mason, folder)
     configurations = {f"configs/{name}.yaml": CONFIGURATION for name in ("dev", "prod")}
-    shop.has({"mason.yaml": MASON_YAML, **configurations, "workflows/orders/greet/workflow.yaml": WORKFLOW})
+    shop.has(
+        {
+            "mason.yaml": MASON_YAML,
+            "original.yaml": MASON_YAML,
+            **configurations,
+            "workflows/orders/greet/workflow.yaml": WORKFLOW,
+        }
+    )
     shop.says("hello")
     return shop

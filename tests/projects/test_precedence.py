@@ -13,7 +13,7 @@ from tests.projects.conftest import CONFIGURATION, Shop
 
 
 def test_operators_and_workflows_are_there_from_any_folder_below_without_being_registered(shop: Shop) -> None:
-    below = write(shop.folder / "notes" / "deep", {})
+    below = shop.below("notes/deep")
 
     assert shop.info("orders", "hello", folder=below) == ["hello with dev"]
     listed = shop.mason("operator", folder=below).stdout
@@ -106,7 +106,7 @@ def test_paths_begin_in_the_root_of_the_project_from_every_folder(shop: Shop) ->
         }
     )
     shop.has({"more/crm/cities.csv": "id\n1\n"})
-    below = write(shop.folder / "notes", {})
+    below = shop.below("notes")
 
     found = shop.mason("operator", "table", "get", "-p", "database_name:crm,table_name:people", folder=below)
     other = shop.mason("operator", "table", "list", "-p", "database_name:crm", "-e", "prod", folder=below)

@@ -136,13 +136,8 @@ def not_found(name: str, known: Sequence[str]) -> OperatorNotFound:
 def near_or_listed(kind: Kind, name: str, known: Sequence[str]) -> str:
     """Return which of the known names was meant, or all of them, or how to register some."""
     if not known:
-        return f'None is registered: run "mason register PATH". {where_examples_are(kind)}'
-    return did_you_mean(name, known) or f"Registered: {', '.join(known)}."
-
-
-def where_examples_are(kind: Kind) -> str:
-    """Say how what comes with Mason is registered; the command finds this path from everywhere."""
-    return f'Those that come with Mason: "mason register mason/examples/{kind}s/".'
+        return 'None is registered: run "mason register PATH".'
+    return did_you_mean(name, known) or f"There are: {', '.join(known)}."
 
 
 def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[NewRegistration] = ()) -> Registration:
