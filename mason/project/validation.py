@@ -47,7 +47,8 @@ def validate_project(env: MasonEnvironment) -> ProjectReport:
         return ProjectReport(file=surroundings.file, problems=tuple(error.messages), warnings=tuple(notes))
     problems: list[str] = []
     configurations = list(_check_configurations(surroundings, problems, notes))
-    counts, documents = [("configuration", len(configurations))], []
+    counts = [("configuration", len(configurations))]
+    documents: list[tuple[Kind, YamlDocument]] = []
     for kind in (OPERATORS, WORKFLOWS):
         count = 0
         for folder in project.folders[kind.kind]:
