@@ -5,6 +5,7 @@
     │   ├── InvalidParameters           parameters missing, unknown or ill-typed
     │   ├── InvalidConfiguration        a configuration file, or a value in it
     │   ├── InvalidDefinition           an operator.yaml, workflow.yaml or its code
+    │   ├── InvalidProject              a mason.yaml, or what it names
     │   └── BadPath                     a path that leaves its root or cannot be read as one
     ├── Unauthorized                401 · who calls is not known
     ├── Forbidden                   403 · the technology, the file system or a token says no
@@ -90,6 +91,10 @@ class InvalidConfiguration(Problems):
 
 class InvalidDefinition(Problems):
     """Raised when a definition of an operator or workflow is wrong. 400 · exit 1"""
+
+
+class InvalidProject(Problems):
+    """Raised when a mason.yaml, or what it names, is not what it should be. 400 · exit 1"""
 
 
 class BadPath(BadInput):

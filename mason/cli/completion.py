@@ -26,11 +26,13 @@ def command(shell: str) -> None:
 
 
 def config_ids(ctx: click.Context, parameter: click.Parameter, incomplete: str) -> list[str]:
-    """Return the ids of the saved configurations."""
+    """Return the ids of the configurations: of the project, and of those that are saved."""
     from mason.state.home import read_state
 
     try:
-        ids = sorted({"local", *(each.id for each in read_state(MasonEnvironment.of()).list_configurations())})
+        store = read_state(MasonEnvironment.of())
+        saved = (each.id for each in store.list_configurations())
+        ids = sorted({"local", *saved, *store.surroundings.configurations()})
     except MasonError:
         return []  # a shell that completes must not be written to
     return [each for each in ids if each.startswith(incomplete)]
@@ -63,12 +65,13 @@ def parameters(ctx: click.Context, parameter: click.Parameter, incomplete: str) 
 
 
 def _operators() -> list[tuple[str, str, list[str]]]:
-    from mason.operators.registration.registry import list_operators
+    from mason.operators.registration.registry import outline_definitions
     from mason.parameters.definition import ParameterDefinitions
     from mason.state.home import read_state
+    from mason.state.models import Kind
 
     try:
-        registered = list_operators(read_state(MasonEnvironment.of()))
+        registered = outline_definitions(read_state(MasonEnvironment.of()), Kind.OPERATOR)
     except MasonError:
         return []
     return [

@@ -27,7 +27,8 @@ class WithRoles(click.Command):
 
 
 @click.command(name="config", cls=WithRoles)
-@click.argument("path", required=False)
+@click.argument("path", required=False, metavar="[PATH | delete]")
+@click.argument("config_id", required=False, metavar="[ID]", shell_complete=completion.config_ids)
 @click.option(
     "-s",
     "--set-current",
@@ -36,12 +37,18 @@ class WithRoles(click.Command):
     shell_complete=completion.config_ids,
 )
 @log_level
-def command(path: str | None, set_current: str | None) -> int:
+def command(path: str | None, config_id: str | None, set_current: str | None) -> int:
     """Configures clients and engines.
 
-    Without PATH the saved configurations are listed. With a file or a folder its configurations are checked and saved.
+    Without PATH the configurations of the project and those saved are listed. With a file or a folder its
+    configurations are checked and saved. `mason config delete ID` deletes a saved one.
     """
     env = MasonEnvironment.of()
+    if config_id is not None:
+        if path != "delete":
+            raise click.UsageError(f"Unexpected argument: {config_id}. To delete one: mason config delete ID")
+        tell(_delete(env, config_id))
+        return 0
     failed = _save(env, path) if path else False
     if set_current:
         from mason.service.service import Service
@@ -49,6 +56,13 @@ def command(path: str | None, set_current: str | None) -> int:
         tell(Service(env).choose_configuration(set_current))
     _show(env)
     return 1 if failed else 0
+
+
+def _delete(env: MasonEnvironment, config_id: str) -> str:
+    from mason.configurations.saved import delete_configuration
+
+    delete_configuration(env, config_id)
+    return f"Deleted the configuration {config_id}."
 
 
 def _save(env: MasonEnvironment, path: str) -> bool:
@@ -80,7 +94,7 @@ def _show(env: MasonEnvironment) -> None:
     from mason.configurations.saved import list_configurations
 
     configurations, current = list_configurations(env)
-    variables = {**read_env_files(env_files(env.home)), **os.environ}
+    variables = {**read_env_files(env_files(env.home, env.project)), **os.environ}
     rows: list[list[str]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"

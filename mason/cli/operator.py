@@ -12,13 +12,11 @@ from mason.cli import completion
 from mason.cli.options import config_id, log_level, resolve_given_path
 from mason.cli.output import (
     show,
-    show_banner,
     show_json,
     show_reply,
     show_table,
     start_logging,
     stdout_kept_clean,
-    tell,
 )
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
@@ -27,8 +25,6 @@ if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.state.models import Registration
-
-_NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mason register"'
 
 
 @click.command(name="operator", add_help_option=False)
@@ -158,29 +154,20 @@ def _find(namespace: str, command: str, digest: str) -> Registration:
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registration.registry import where_examples_are
+    from mason.cli.views.definitions import show_definitions
     from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
-    operators = Service(env).list_operators(namespace)
-    if not operators:
-        show(_NONE_REGISTERED)
-        tell(where_examples_are(Kind.OPERATOR))
-        return 0
-    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shorten_home(env.operator_home)}/")
-    show("")
-    rows = [
-        [
-            each.name.namespace,
-            each.name.command,
-            str(each.definition.get("description", "")),
-            str(_parameter_names(each)),
-        ]
-        for each in operators
-    ]
-    show_table(["namespace", "command", "description", "parameters"], rows)
+    columns = ["namespace", "command", "description", "parameters"]
+    found = Service(env).list_operators(namespace)
+    show_definitions(Kind.OPERATOR, found, f"Available {namespace or 'Operator'} Methods", env, columns, _row)
     return 0
+
+
+def _row(found: Registration) -> list[str]:
+    description = str(found.definition.get("description", ""))
+    return [found.name.namespace, found.name.command, description, str(_parameter_names(found))]
 
 
 def _parameter_names(found: Registration) -> dict[str, list[str]]:

@@ -29,10 +29,11 @@ log_level = click.option(
 
 config_id = click.option(
     "-c",
+    "-e",
     "--config",
     "config_id",
     metavar="ID",
-    help="The configuration to use for this call.",
+    help="The configuration to use for this call: a saved one, or what the project calls it.",
     shell_complete=completion.config_ids,
 )
 

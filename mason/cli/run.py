@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import click
@@ -62,6 +63,7 @@ if TYPE_CHECKING:
     envvar="MASON_REQUIRE_TOKEN",
     help="Answer nobody without a token, on this machine either, and do not start when there is none.",
 )
+@click.option("--built-in", is_flag=True, help="Serve the operators of installed packages and Mason's own as well.")
 @log_level
 def command(
     host: str,
@@ -75,10 +77,12 @@ def command(
     key: str,
     create_token: bool,
     require_token: bool,
+    built_in: bool,
 ) -> int:
     """Runs the REST API.
 
-    Operators with a swagger.yml are at the paths that it declares. Only this machine can call, unless --host says
+    Operators with a swagger.yml are at the paths that it declares: those that are registered, and those of the project
+    that the server is started in, in the version that is on disk then. Only this machine can call, unless --host says
     otherwise and there is a token (see mason token).
     """
     if not host:
@@ -91,7 +95,8 @@ def command(
     from mason.state.home import pin_state
     from mason.workflows.retention import retention_of
 
-    read_once(MasonEnvironment.of().home)
+    env = MasonEnvironment.of()
+    read_once(env.home, env.project)
     settings = ServerSettings(
         host=host,
         port=port,
@@ -104,6 +109,8 @@ def command(
         certificate=certificate,
         key=key,
         log_level=read_log_level(),
+        project=env.project,
+        built_in=built_in,
     )
     retention_of(MasonEnvironment.of())  # what is wrong with it is told before there is a server
     server_limits(MasonEnvironment.of())
@@ -116,10 +123,22 @@ def command(
     if first:
         tell(f"Made a token, which is shown only this once: {first}", "error")
     required_token.require_token(settings, MasonEnvironment.of())
+    settings = _take_project(settings)
     from mason.api.server.serve import serve  # takes half a second, which what is refused need not wait for
 
     serve(settings, _tell_place)
     return 0
+
+
+def _take_project(settings: ServerSettings) -> ServerSettings:
+    """Take the project that the server is started in, by digest, before anybody can call."""
+    if not settings.project:
+        return settings
+    from mason.project.served import take_project
+
+    version, project = take_project(settings.environment())
+    tell(f"Serves the project {project.name} as it is now; a restart takes what has changed.", "error")
+    return replace(settings, project_version=version)
 
 
 def _tell_place(settings: ServerSettings) -> None:

@@ -105,9 +105,10 @@ def revoke(name: str) -> None:
 def _useless_limits(store: StateStore, operators: Sequence[str], configurations: Sequence[str]) -> Iterator[str]:
     """Yield which of the things that a token is for are not there; they may be one day, as all may at the beginning."""
     from mason.configurations.saved import find_configuration
-    from mason.operators.registration.registry import list_operators
+    from mason.operators.registration.registry import outline_definitions
+    from mason.state.models import Kind
 
-    names = [str(each.name) for each in list_operators(store)]
+    names = [str(each.name) for each in outline_definitions(store, Kind.OPERATOR)]
     for pattern in operators:
         if names and not any(fnmatchcase(name, pattern) for name in names):
             yield f'No operator is called "{pattern}". {did_you_mean(pattern, names)}'.rstrip()

@@ -14,7 +14,6 @@ from mason.cli.options import config_id, log_level, resolve_given_path
 from mason.cli.output import (
     leave_table,
     show,
-    show_banner,
     show_json,
     show_reply,
     show_table,
@@ -28,6 +27,7 @@ from mason.util.environment import MasonEnvironment
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
+    from mason.state.models import Registration
     from mason.workflows.workflow_calls import WorkflowCall
 
 _DOINGS = {
@@ -260,18 +260,16 @@ def _show_run(run_id: str, *, as_json: bool) -> int:
 
 
 def _list(namespace: str) -> int:
-    from mason.operators.registration.registry import where_examples_are
+    from mason.cli.views.definitions import show_definitions
     from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
+    columns = ["namespace", "command", "description"]
     found = Service(env).list_workflows(namespace)
-    if not found:
-        show('No Workflows Registered.  Register workflows by running "mason register"')
-        tell(where_examples_are(Kind.WORKFLOW))
-        return 0
-    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shorten_home(env.workflow_home)}/")
-    show("")
-    rows = [[each.name.namespace, each.name.command, str(each.definition.get("description", ""))] for each in found]
-    show_table(["namespace", "command", "description"], rows)
+    show_definitions(Kind.WORKFLOW, found, f"Available {namespace or 'Workflow'} Methods", env, columns, _row)
     return 0
+
+
+def _row(found: Registration) -> list[str]:
+    return [found.name.namespace, found.name.command, str(found.definition.get("description", ""))]

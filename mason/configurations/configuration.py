@@ -28,6 +28,10 @@ class Configuration:
     document: YamlDocument
     engines: Mapping[str, Sequence[str]]
     clients: Mapping[str, Mapping[str, Any]]
+    folder: str = ""
+    """Where its relative folders begin: in that of its project; in the working directory, if it has none."""
+    root: str = ""
+    """The folder in which paths begin where a client says none."""
 
     def describe_roles(self, variables: Mapping[str, str] = _NONE) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
         """Yield role, client and the client's configuration without its secrets, in the order of the listing.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +13,7 @@ from mason import __version__
 from mason.configurations.configuration import Configuration, parse_checked_configuration, parse_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
 from mason.errors import (
+    BadInput,
     ConfigurationNotFound,
     Conflict,
     InvalidConfiguration,
@@ -85,7 +86,12 @@ def list_configurations(env: MasonEnvironment) -> tuple[list[Configuration], str
     """Return what is saved, and the id of the current one; the built-in one is listed while it is current."""
     store = read_state(env)
     current = current_id(store)
-    saved = [_parse_saved(env, each) for each in sorted(store.list_configurations(), key=_natural_order)]
+    here = store.surroundings.configurations()
+    others = [each for each in store.list_configurations() if each.id not in here]
+    saved = [
+        *(_parse_in_project(store, each) for each in here.values()),
+        *(_parse_saved(env, each) for each in sorted(others, key=_natural_order)),
+    ]
     if current not in {each.id for each in saved}:
         saved.insert(0, find_configuration(env, store, current))
     return saved, current
@@ -109,8 +115,15 @@ def choose_configuration(env: MasonEnvironment, config_id: str) -> None:
 
     Raises:
         ConfigurationNotFound: there is no such configuration.
+        BadInput: it is the project that says which one is current.
     """
-    find_configuration(env, read_state(env), config_id)
+    store = read_state(env)
+    find_configuration(env, store, config_id)
+    if store.surroundings.default_configuration:
+        raise BadInput(
+            f'The mason.yaml of this project says which one is current: "{store.surroundings.default_configuration}".',
+            hint=f'Change "default" in it, or use another one for a call: -e {config_id}.',
+        )
     open_state(env).set_current_configuration(config_id)
 
 
@@ -126,22 +139,49 @@ def use_configuration(env: MasonEnvironment, config_id: str = "") -> ValidConfig
 
 
 def current_id(store: StateStore) -> str:
-    """Return the id of the configuration that is current: in this shell (MASON_CONFIG), or else the one chosen."""
-    return os.environ.get("MASON_CONFIG", "") or store.get_current_configuration() or BUILT_IN
+    """Return the id of the configuration that is current: in this shell (MASON_CONFIG), the project, or as chosen."""
+    chosen = os.environ.get("MASON_CONFIG", "") or store.surroundings.default_configuration
+    return chosen or store.get_current_configuration() or BUILT_IN
 
 
 def find_configuration(env: MasonEnvironment, store: StateStore, config_id: str) -> Configuration:
-    """Return the configuration of that id.
+    """Return the configuration of that id: the project's, else the saved one.
 
     Raises:
         ConfigurationNotFound: there is no such configuration.
+        InvalidConfiguration: it is the project's, and something is wrong with it.
     """
+    here = store.surroundings.configurations()
+    if config_id in here:
+        return _parse_in_project(store, here[config_id])
     saved = {each.id: each for each in store.list_configurations()}
     if config_id in saved:
         return _parse_saved(env, saved[config_id])
     if config_id == BUILT_IN:
-        return _read_built_in()
-    raise ConfigurationNotFound(config_id, sorted({*saved, BUILT_IN}))
+        return _place_in_project(store, _read_built_in())
+    raise ConfigurationNotFound(config_id, sorted({*here, *saved, BUILT_IN}))
+
+
+def delete_configuration(env: MasonEnvironment, config_id: str) -> None:
+    """Forget a saved configuration; if it was current, the built-in one is from now on.
+
+    Raises:
+        ConfigurationNotFound: none of that id is saved.
+        BadInput: it is the project's.
+    """
+    store = read_state(env)
+    saved = {each.id for each in store.list_configurations()}
+    if config_id not in saved:
+        if config_id in store.surroundings.configurations():
+            raise BadInput(f'"{config_id}" is a configuration of the project.', hint="Remove it from mason.yaml.")
+        if config_id == BUILT_IN:
+            raise BadInput(f'"{BUILT_IN}" comes with Mason and is always there.')
+        raise ConfigurationNotFound(config_id, sorted(saved))
+    open_state(env).delete_configuration(config_id)
+    try:
+        file_of_configuration(env, config_id).unlink(missing_ok=True)
+    except OSError as error:
+        raise StateFailed(f"{error.filename}: {why_not_written(error, env.home)}.") from error
 
 
 def file_of_configuration(env: MasonEnvironment, config_id: str) -> Path:
@@ -207,6 +247,18 @@ def _parse_saved(env: MasonEnvironment, saved: SavedConfiguration) -> Configurat
         raise MasonError(
             "\n".join(error.messages), hint="It was saved by another version of Mason: run `mason config PATH` again."
         ) from error
+
+
+def _parse_in_project(store: StateStore, found: SavedConfiguration) -> Configuration:
+    """Read a configuration of the project. Its id is what the project calls it."""
+    configuration = parse_configuration(found.text, name=found.source, default_id=found.id)
+    return _place_in_project(store, replace(configuration, id=found.id))
+
+
+def _place_in_project(store: StateStore, configuration: Configuration) -> Configuration:
+    file, root = store.surroundings.file, store.surroundings.root
+    folder = str(file.parent) if file else ""
+    return replace(configuration, folder=folder, root=str(root) if root else "")
 
 
 def _read_built_in() -> Configuration:

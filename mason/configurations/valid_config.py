@@ -210,10 +210,10 @@ def validate_configuration(configuration: Configuration, env: MasonEnvironment) 
     Raises:
         InvalidConfiguration: variables that are not set, each with its place; values that do not fit once filled.
     """
-    for name, value in read_env_files(env_files(env.home, only_home=env.roots is not None)).items():
+    for name, value in read_env_files(env_files(env.home, env.project, only_own=env.roots is not None)).items():
         os.environ.setdefault(name, value)
     filled = {
-        name: _confine_values(name, _with_examples(name, values, env), env)
+        name: _confine_values(name, _place_values(name, _with_examples(name, values, env), configuration), env)
         for name, values in _fill_clients(configuration).items()
     }
     redactor = Redactor()
@@ -281,6 +281,20 @@ def _with_examples(name: str, values: Mapping[str, Any], env: MasonEnvironment) 
         if schema.get("x-mason-examples") and values.get(word)
     }
     return {**values, **folders} if folders else values
+
+
+def _place_values(name: str, values: Mapping[str, Any], configuration: Configuration) -> Mapping[str, Any]:
+    """Return the values with the folders of a project's configuration where they are from everywhere."""
+    words = _folder_words(name)
+    if not configuration.folder or words is None:
+        return values
+
+    def place(folder: str) -> str:
+        return os.path.normpath(os.path.join(configuration.folder, os.path.expanduser(folder)))  # noqa: PTH111, PTH118
+
+    root = values.get(words.root) or configuration.root
+    placed = {**values, **({words.root: place(root)} if root else {})}
+    return {**placed, **({words.roots: list(map(place, values[words.roots]))} if values.get(words.roots) else {})}
 
 
 def _confine_values(name: str, values: Mapping[str, Any], env: MasonEnvironment) -> Mapping[str, Any]:

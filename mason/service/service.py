@@ -55,12 +55,12 @@ class Service(EngineVerbs):
     # Operators
 
     def list_operators(self, namespace: str = "") -> list[Registration]:
-        """Return the operators that the caller may use: all, or those of a namespace."""
-        from mason.operators.registration.registry import list_operators
+        """Return the operators that the caller may use, as they are written: all, or those of a namespace."""
+        from mason.operators.registration.registry import outline_definitions
 
         return [
             each
-            for each in list_operators(self._store)
+            for each in outline_definitions(self._store, Kind.OPERATOR)
             if namespace in ("", each.name.namespace) and self.caller.may_use_operator(str(each.name))
         ]
 
@@ -172,7 +172,9 @@ class Service(EngineVerbs):
         Raises:
             NotFound: there are workflows, and none in that namespace.
         """
-        registered = self._store.list_registrations(Kind.WORKFLOW)
+        from mason.operators.registration.registry import outline_definitions
+
+        registered = outline_definitions(self._store, Kind.WORKFLOW)
         found = [each for each in registered if namespace in ("", each.name.namespace)]
         if registered and not found:
             known = sorted({each.name.namespace for each in registered})

@@ -49,7 +49,7 @@ def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:
     wrong = [name for name in names if not _NAME.fullmatch(name)]
     if wrong:
         raise InvalidConfiguration([f"{source}: {{{{{name}}}}} is not the name of a variable." for name in wrong])
-    variables = {**read_env_files(env_files(env.home)), **os.environ} if names else {}
+    variables = {**read_env_files(env_files(env.home, env.project)), **os.environ} if names else {}
     unset = [name for name in names if name not in variables]
     if unset:
         advice = "Set it in the environment, or in a .env file."

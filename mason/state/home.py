@@ -17,6 +17,7 @@ from mason.state.sql_store import require_any
 from mason.state.sqlite import SqliteStore
 from mason.state.sqlite_file import is_state
 from mason.state.store import StateStore
+from mason.state.surroundings import find_surroundings
 from mason.util.disk_room import is_disk_full, why_not_written
 from mason.util.environment import MasonEnvironment
 
@@ -29,6 +30,15 @@ _OWN = {
 
 def read_state(env: MasonEnvironment) -> StateStore:
     """Open the store to read from it; where there is none yet, an empty one. No file is created."""
+    return _surround(_read(env), env)
+
+
+def _surround(store: StateStore, env: MasonEnvironment) -> StateStore:
+    store.surroundings = find_surroundings(env, store)
+    return store
+
+
+def _read(env: MasonEnvironment) -> StateStore:
     address = state_address(env)
     if address:
         return _on_server(address, env)
@@ -43,12 +53,12 @@ def read_state(env: MasonEnvironment) -> StateStore:
 
 def open_state(env: MasonEnvironment) -> StateStore:
     """Open the store to write to it."""
-    return _open(env, "FULL")
+    return _surround(_open(env, "FULL"), env)
 
 
 def open_run_state(env: MasonEnvironment) -> StateStore:
     """Open the store for a run, which writes a little very often: it does not wait for the disk each time."""
-    return _open(env, "NORMAL")
+    return _surround(_open(env, "NORMAL"), env)
 
 
 def pin_state(env: MasonEnvironment) -> str:

@@ -17,6 +17,15 @@ class Kind(StrEnum):
     WORKFLOW = "workflow"
 
 
+class Origin(StrEnum):
+    """Where a definition comes from; in this order, the first that has a name decides what it means."""
+
+    PROJECT = "project"
+    REGISTERED = "registered"
+    PACKAGE = "package"
+    MASON = "mason"
+
+
 class RecordKind(StrEnum):
     """What is recorded while it lives."""
 
@@ -29,6 +38,8 @@ class RecordKind(StrEnum):
     """An operator or workflow that was called through the API: queued, running, and what came of it."""
     TOKEN = "token"
     """Who may call the API; the token itself is not in it, only its digest."""
+    PROJECT = "project"
+    """What a server took of a project at its start: the versions of its definitions, and its configurations."""
     FILE = "file"
     """A file outside of tables that Mason wrote, by its path: the digest says whether it still is that one."""
 
@@ -57,6 +68,7 @@ class Registration(NamedTuple):
     source: str
     registered_at: str = ""
     current: bool = False
+    origin: Origin = Origin.REGISTERED
 
     @property
     def pinned_name(self) -> str:

@@ -121,6 +121,16 @@ class SqlStore(StateStore):
 
         return self._alone(work)
 
+    def add_versions(self, new: Sequence[NewRegistration]) -> None:
+        def work(db: Statements) -> None:
+            where = "kind = ? AND namespace = ? AND command = ? AND digest = ?"
+            for each in new:
+                key = (*_key(each.registration.name), each.registration.digest)
+                if not db.rows(f"SELECT 1 FROM registrations WHERE {where}", key):  # noqa: S608
+                    _insert_version(db, each)
+
+        self._alone(work)
+
     def list_registrations(self, kind: Kind) -> list[Registration]:
         where = "WHERE r.kind = ? AND c.digest IS NOT NULL ORDER BY r.namespace, r.command"
         return [_registration(row) for row in self._read(_REGISTRATION + where, (kind,))]
@@ -163,6 +173,13 @@ class SqlStore(StateStore):
     def list_configurations(self) -> list[SavedConfiguration]:
         rows = self._read("SELECT id, text, source, checked_by, saved_at FROM configurations ORDER BY id")
         return [SavedConfiguration(*row) for row in rows]
+
+    def delete_configuration(self, config_id: str) -> None:
+        def work(db: Statements) -> None:
+            db.run("DELETE FROM configurations WHERE id = ?", (config_id,))
+            db.run("DELETE FROM settings WHERE name = ? AND value = ?", (_CURRENT_CONFIGURATION, config_id))
+
+        self._alone(work)
 
     def get_current_configuration(self) -> str | None:
         rows = self._read("SELECT value FROM settings WHERE name = ?", (_CURRENT_CONFIGURATION,))
@@ -344,6 +361,11 @@ def require_any(state_id: str, name: str) -> None:
 
 
 def _insert_registration(db: Statements, new: NewRegistration) -> None:
+    _insert_version(db, new)
+    _set_current(db, new.registration.name, new.registration.digest)
+
+
+def _insert_version(db: Statements, new: NewRegistration) -> None:
     registration = new.registration
     key = (*_key(registration.name), registration.digest)
     db.run_many(
@@ -357,7 +379,6 @@ def _insert_registration(db: Statements, new: NewRegistration) -> None:
         "VALUES (?, ?, ?, ?, ?, ?, ?)",
         (*key, json.dumps(registration.definition), registration.source, _now()),
     )
-    _set_current(db, registration.name, registration.digest)
 
 
 def _set_current(db: Statements, name: Name, digest: str) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, ClassVar
 
 from mason.state.models import (
     Kind,
@@ -19,6 +19,7 @@ from mason.state.models import (
     RunStep,
     SavedConfiguration,
 )
+from mason.state.surroundings import Surroundings
 
 
 class StateStore(ABC):
@@ -31,6 +32,10 @@ class StateStore(ABC):
     is_far = False
     """Whether a question to it goes over a network, and may have to wait."""
 
+    _OUTSIDE: ClassVar = Surroundings()
+    surroundings: Surroundings = _OUTSIDE
+    """What there is besides for whoever opened it: the definitions and configurations of a project."""
+
     @abstractmethod
     def register(self, new: Sequence[NewRegistration], *, replace: bool) -> list[Outcome]:
         """Register all of them and make each the current one of its name, or none of them.
@@ -38,6 +43,10 @@ class StateStore(ABC):
         Raises:
             AlreadyRegistered: a name is taken by other content and `replace` is false, or by a namespace.
         """
+
+    @abstractmethod
+    def add_versions(self, new: Sequence[NewRegistration]) -> None:
+        """Keep versions that are to be found by their digests; what is current stays so, and what is there as it is."""
 
     @abstractmethod
     def list_registrations(self, kind: Kind) -> list[Registration]:
@@ -74,6 +83,10 @@ class StateStore(ABC):
     @abstractmethod
     def list_configurations(self) -> list[SavedConfiguration]:
         """Return every saved configuration, sorted by id."""
+
+    @abstractmethod
+    def delete_configuration(self, config_id: str) -> None:
+        """Forget a configuration, and that it is the current one."""
 
     @abstractmethod
     def get_current_configuration(self) -> str | None:

@@ -25,7 +25,7 @@ _REFUSED = frozenset(
     # Java
     | {"CLASSPATH", "_JAVA_OPTIONS"}
     # Where Mason's own files are is settled before a .env is read
-    | {"MASON_HOME", "MASON_STATE", "MASON_RUNTIME_DIR", ALREADY_READ}
+    | {"MASON_HOME", "MASON_PROJECT", "MASON_STATE", "MASON_RUNTIME_DIR", ALREADY_READ}
 )
 _REFUSED_BEGINNINGS = (
     *("LD_", "DYLD_", "BASH_FUNC_", "MALLOC_"),
@@ -41,19 +41,25 @@ _ALLOWED = frozenset(
 _warned: set[str] = set()
 
 
-def env_files(home: Path, *, only_home: bool = False) -> list[Path]:
-    """Return the `.env` files that count, the strongest first; none where a server has read its own already."""
+def env_files(home: Path, project: str = "", *, only_own: bool = False) -> list[Path]:
+    """Return the `.env` files that count, the strongest first; none where a server has read its own already.
+
+    Args:
+        project: the folder of the project, if this is in one.
+        only_own: leave out the working directory and the user's home.
+    """
     if os.environ.get(ALREADY_READ):
         return []
-    return [home / ".env"] if only_home else [home / ".env", Path.cwd() / ".env", Path.home() / ".env"]
+    own = [*([Path(project)] if project else []), home]
+    return [folder / ".env" for folder in (own if only_own else [*own, Path.cwd(), Path.home()])]
 
 
-def read_once(home: Path) -> None:
-    """Take what `.env` in a home defines into the environment, and have nothing read any such file from now on.
+def read_once(home: Path, project: str = "") -> None:
+    """Take what `.env` in a project and in a home define into the environment; no such file is read from now on.
 
     A server's calls write files. What they wrote must not become its environment, nor that of what it starts.
     """
-    for name, value in read_env_files(env_files(home, only_home=True)).items():
+    for name, value in read_env_files(env_files(home, project, only_own=True)).items():
         os.environ.setdefault(name, value)
     os.environ[ALREADY_READ] = "1"
 

@@ -14,6 +14,9 @@ from typing import Any
 from mason.errors import InvalidConfiguration
 from mason.util.names import did_you_mean
 
+PROJECT_FILE = "mason.yaml"
+"""What makes a folder a project; see `mason.project`."""
+
 SERVED_VARIABLE = "MASON_SERVED"
 """Is set where a call of the REST API runs, in a process that ends: the server outlives it, as does its Spark."""
 
@@ -35,13 +38,24 @@ class MasonEnvironment:
     """Where the state is kept, when MASON_STATE says it; not shown, since it may hold a password."""
     state_id: str = ""
     """The state that a server has opened, for itself and for what it starts: no other one will do."""
+    project: str = ""
+    """The folder with the `mason.yaml` of the project that this is in."""
+    project_version: str = ""
+    """What a server took of the project at its start, by the id of its record; it sees nothing newer."""
+    offers_packaged: bool = True
+    """Whether the operators that nobody registers can be used: those of packages, and Mason's own."""
 
     @classmethod
     def of(cls, variables: Mapping[str, str] = os.environ) -> MasonEnvironment:
         chosen = variables.get("MASON_HOME", "")
         home = Path(os.path.abspath(os.path.expanduser(chosen or "~/.mason")))  # noqa: PTH100, PTH111
         state_id, _, its_home = variables.get(STATE_ID_VARIABLE, "").partition("@")
-        return cls(home, state=variables.get("MASON_STATE", ""), state_id=state_id if its_home == str(home) else "")
+        return cls(
+            home,
+            state=variables.get("MASON_STATE", ""),
+            state_id=state_id if its_home == str(home) else "",
+            project=find_project(variables.get("MASON_PROJECT", "")),
+        )
 
     @property
     def variables(self) -> dict[str, str]:
@@ -85,6 +99,42 @@ class MasonEnvironment:
         text, user = str(path), os.path.expanduser("~")  # noqa: PTH111
         return "~" + text[len(user) :] if text == user or text.startswith(user + os.sep) else text
 
+
+def find_project(chosen: str = "") -> str:
+    """Return the folder of the project that is chosen, or that the working directory lies in; nothing outside of any.
+
+    The nearest `mason.yaml` counts. One that another user owns is passed over, with a warning: in a folder that all may
+    write to, such as /tmp, it would have whoever works below it run that user's code.
+    """
+    if chosen:
+        return os.path.abspath(os.path.expanduser(chosen))  # noqa: PTH100, PTH111
+    try:
+        place = os.getcwd()  # noqa: PTH109 (every command asks)
+    except OSError:  # it is gone
+        return ""
+    while True:
+        file = os.path.join(place, PROJECT_FILE)  # noqa: PTH118
+        if os.path.isfile(file) and _is_own(file):  # noqa: PTH113
+            return place
+        above = os.path.dirname(place)  # noqa: PTH120
+        if above == place:
+            return ""
+        place = above
+
+
+def _is_own(file: str) -> bool:
+    if os.stat(file).st_uid in (0, os.getuid()):  # noqa: PTH116
+        return True
+    if file not in _warned:
+        import logging  # hardly anybody has to be warned
+
+        _warned.add(file)
+        message = "%s belongs to another user and is passed over. If you trust it, set MASON_PROJECT to its folder."
+        logging.getLogger("mason.util").warning(message, file)
+    return False
+
+
+_warned: set[str] = set()
 
 KEYS = (
     *("call_memory", "call_output", "call_processes", "call_seconds"),

@@ -69,7 +69,7 @@ def test_configuration_ids_complete_wherever_one_is_taken(ready: Mason) -> None:
 
 
 def test_completing_in_an_empty_home_writes_nothing(mason: Mason) -> None:
-    assert complete(mason, "mason operator ") == []
+    assert complete(mason, "mason operator ") == ["database", "job", "schedule", "table"]
     assert complete(mason, "mason config -s ") == ["local"]
     assert not mason.home.exists()
 

@@ -190,7 +190,7 @@ class TestInit:
             ["bash", "-c", told], env=environment, cwd=mason.folder, capture_output=True, text=True, check=False
         )
 
-    @pytest.mark.parametrize("arguments", [["demo"], ["deep/er/demo"], ["with a space"], []])
+    @pytest.mark.parametrize("arguments", [["deep/er/with a space"], ["--template", "sql"]])
     def test_the_printed_command_works(self, mason: Mason, arguments: list[str]) -> None:
         result = mason("init", *arguments)
 
@@ -199,28 +199,46 @@ class TestInit:
         done = self._try_it(mason, result.stdout.removeprefix("Try it: ").strip())
         assert done.returncode == 0, done.stderr
         assert '"Errors": []' in done.stdout
-        assert "orders has 5 columns: order (int64), customer (string), " in done.stdout
+        assert "orders has 5 columns: order (int64), customer (string), " in done.stderr
+        assert "1 operator, 2 tests on local: all passed." in done.stdout + done.stderr
         again = self._try_it(mason, result.stdout.removeprefix("Try it: ").strip())
         assert again.returncode == 0, again.stderr
 
-    def test_it_makes_a_configuration_an_operator_data_and_a_script(self, mason: Mason) -> None:
+    def test_it_makes_all_that_a_project_has(self, mason: Mason) -> None:
         result = mason("init", "demo")
 
         made = set(tree(mason.folder / "demo"))
-        assert {"config.yaml", "run.sh", "data/shop/orders.csv"} <= made
+        assert {"mason.yaml", "README.md", ".gitignore", "run.sh", "configs/dev.yaml", "configs/prod.yaml"} <= made
         assert {"operators/orders/describe/operator.yaml", "operators/orders/describe/__init__.py"} <= made
+        assert {"operators/orders/describe/tests/describes.yaml", "data/sources/orders/2026-01.csv"} <= made
+        assert {"workflows/orders/daily/workflow.yaml", "parameters/daily.yaml"} <= made
+        text = "".join((mason.folder / "demo" / name).read_text() for name in made if "." in name)
+        assert "__NAME__" not in text and "{{DEMO_DATA}}" in text and "name: demo\n" in text
         for file in (name for name in made if (mason.folder / "demo" / name).is_file()):
             assert f"demo/{file}" in result.stderr
         assert not mason.home.exists()
 
+    def test_every_template_is_valid_and_can_be_planned(self, mason: Mason) -> None:
+        usage = mason("init", "--help").stdout
+        for name in ("files", "sql", "spark"):
+            assert name in usage
+            assert mason("init", name, "-t", name).exit_code == 0
+            folder = mason.folder / name
+            valid = mason("validate", folder=folder)
+            planned = mason("workflow", "orders", "daily", "-f", "parameters/daily.yaml", folder=folder)
+
+            assert valid.stdout == f"The project {name} is valid: 2 configurations, 1 operator, 1 workflow.\n"
+            assert planned.exit_code == 0, planned.stdout
+        assert mason("init", "x", "-t", "fiels").exit_code == 2
+
     def test_what_is_there_is_not_touched(self, mason: Mason) -> None:
-        write(mason.folder, {"demo/config.yaml": "mine"})
+        write(mason.folder, {"demo/mason.yaml": "mine"})
         before = tree(mason.folder)
 
         result = mason("init", "demo")
 
         assert result.exit_code == 1
-        assert "There already: demo/config.yaml. Choose another folder." in result.stderr
+        assert "There already: demo/mason.yaml. Choose another folder or name." in result.stderr
         assert tree(mason.folder) == before
 
     def test_a_folder_that_cannot_be_made_says_so(self, mason: Mason) -> None:

@@ -16,7 +16,6 @@ import threading
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -35,7 +34,7 @@ from mason.pipeline.driving.job_progress import TOTALS
 from mason.state.home import open_state
 from mason.state.models import Kind
 from mason.state.tokens import TOKEN_VARIABLE
-from mason.util.environment import SERVED_VARIABLE, MasonEnvironment
+from mason.util.environment import SERVED_VARIABLE
 from mason.util.json_text import compact_json
 
 _SLACK = 2 * 1024**3
@@ -88,7 +87,7 @@ class _Child:
         self._connection = connection
         self._sending = threading.Lock()
         self._limits = limits
-        self._env = replace(MasonEnvironment.of(), roots=settings.roots)
+        self._env = settings.environment()
         self._live: LiveCatalogue
         self._execution: Execution
         self._is_open = False

@@ -12,7 +12,6 @@ import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import FrameType
 
 from starlette.responses import Response as HttpResponse
@@ -257,4 +256,4 @@ def _end_with_parent() -> None:
 
 def make_application(settings: ServerSettings) -> Application:
     """Return the application for MASON_HOME; what it reads and writes on this machine is confined."""
-    return Application(settings, replace(MasonEnvironment.of(), roots=settings.roots))
+    return Application(settings, settings.environment())

@@ -13,7 +13,7 @@ from mason.api.server.specification.fragments import Declared, read_fragment
 from mason.api.server.specification.operations import describe_operator
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registration.catalogue import Catalogue
-from mason.operators.registration.registry import list_packaged_operators
+from mason.operators.registration.registry import read_files
 from mason.state.models import Registration
 from mason.state.tokens import Scope
 
@@ -46,11 +46,10 @@ def operator_routes(catalogue: Catalogue, handler: OperatorHandler) -> tuple[lis
     """Return the routes of the operators that have a fragment, and what is wrong with the fragments of others."""
     routes: list[Route] = []
     problems: list[str] = []
-    packaged = {each.registration.digest: each.files for each in list_packaged_operators()}
     for name in sorted(catalogue.operators):
         registration = catalogue.operators[name]
         spec = catalogue.spec(registration)
-        files = catalogue.store.get_files(registration.digest) or packaged.get(registration.digest, {})
+        files = read_files(catalogue.store, registration)
         declared, wrong = read_fragment(registration, spec, files)
         problems += [f"{problem} (the API does without it)" for problem in wrong]
         routes += [_operator_route(registration, spec, each, handler) for each in declared]

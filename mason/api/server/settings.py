@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import ipaddress
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import lru_cache
 from typing import Any
+
+from mason.util.environment import MasonEnvironment
 
 MOST_WAIT = 600.0
 
@@ -37,6 +39,11 @@ class ServerSettings:
     stop_seconds: float = 30.0
     """How long requests and jobs that run have to end when the server is asked to stop."""
     log_level: str = "info"
+    project: str = ""
+    """The folder of the project that is served."""
+    project_version: str = ""
+    built_in: bool = False
+    """Whether the operators that nobody registers are served as well: those of packages, and Mason's own."""
 
     @property
     def is_loopback(self) -> bool:
@@ -48,6 +55,16 @@ class ServerSettings:
         name = "127.0.0.1" if self.host in ("0.0.0.0", "::") else self.host
         host = f"[{name}]" if ":" in name else name
         return f"{'https' if self.certificate else 'http'}://{host}:{self.port}"
+
+    def environment(self) -> MasonEnvironment:
+        """Return the environment of the server, and of the processes in which its calls run."""
+        return replace(
+            MasonEnvironment.of(),
+            roots=self.roots,
+            project=self.project,
+            project_version=self.project_version,
+            offers_packaged=self.built_in,
+        )
 
     def to_json(self) -> str:
         return json.dumps(asdict(self))

@@ -74,7 +74,8 @@ class Keys:
         """Return the keys of a configuration, else those of the environment or a `.env` file."""
         given = {name: str(configuration.get(name) or "") for name in _VARIABLES}
         if not given["access_key"]:
-            variables = {**read_env_files(env_files(MasonEnvironment.of().home)), **os.environ}
+            env = MasonEnvironment.of()
+            variables = {**read_env_files(env_files(env.home, env.project)), **os.environ}
             given = {name: variables.get(variable, "") for name, variable in _VARIABLES.items()}
         return cls(**given, role=str(configuration.get("aws_role_arn") or ""))
 

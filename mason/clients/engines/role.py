@@ -107,7 +107,11 @@ def support_of(client: type[Role]) -> dict[str, str]:
 
 
 def _contract_verbs(client: type[Role]) -> list[str]:
-    contract = next(base for base in client.__mro__ if Role in base.__bases__)
+    return abstract_verbs(next(base for base in client.__mro__ if Role in base.__bases__))
+
+
+def abstract_verbs(contract: type[Role]) -> list[str]:
+    """Return the verbs that a client has to have which fills a role."""
     return sorted(getattr(contract, "__abstractmethods__"))  # noqa: B009 (mypy does not know it)
 
 

@@ -43,6 +43,7 @@ from mason.operators.calls.records import (
 from mason.operators.operator_definition import is_one_job
 from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
+from mason.operators.registration.registry import keep_versions
 from mason.operators.runner import OperatorCall, prepare_call, respond, run_operator, show_result
 from mason.pipeline.driving.calls import begin_call
 from mason.pipeline.driving.job_log import JobLog
@@ -172,6 +173,8 @@ def detach_operator(env: MasonEnvironment, call: OperatorCall, response: Respons
     spec = OperatorSpec.of(prepared.registration.definition)
     may_be_kept = spec.is_repeatable and not prepared.parameters.secrets
     pinned = replace(call, digest=prepared.registration.digest) if may_be_kept else call
+    if may_be_kept:
+        keep_versions(env, open_state(env), [prepared.registration])
     one_job = is_one_job(prepared.operator)
     detached = DetachedCall(call=pinned, config_id=prepared.config.id, is_one_job=one_job, may_be_kept=may_be_kept)
     _start(env, detached)

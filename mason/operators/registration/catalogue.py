@@ -14,7 +14,7 @@ from mason.errors import StateFailed
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.registration.loader import load_definition, maker_of, read_source
-from mason.operators.registration.registry import find_operator, list_operators
+from mason.operators.registration.registry import find_operator, list_definitions, list_operators
 from mason.operators.registration.source_check import defines_function
 from mason.operators.runner import OperatorCall, PreparedOperator, ReadyOperator, prepare_ready
 from mason.state.models import Kind, Name, Registration
@@ -52,7 +52,7 @@ class Catalogue:
     def read(cls, env: MasonEnvironment, store: StateStore) -> Catalogue:
         mark = store.get_definitions_mark()  # first: a change while the rest is read makes the next look see it
         operators = {each.name: each for each in list_operators(store)}
-        workflows = store.list_registrations(Kind.WORKFLOW)
+        workflows = list_definitions(store, Kind.WORKFLOW)
         return cls(
             env=env,
             store=store,

@@ -12,6 +12,7 @@ from typing import Any
 from mason.errors import InvalidDefinition, NoData, PathNotFound
 from mason.operators.registration.definition_kind import SPARK_OPERATOR, DefinitionKind
 from mason.operators.registration.import_check import check_imports
+from mason.operators.registration.outline import counts, definition_file
 from mason.operators.registration.source_check import check_source, find_base
 from mason.operators.registration.transform_check import TRANSFORM, check_transform
 from mason.parameters.definition import ParameterDefinition
@@ -25,7 +26,6 @@ TESTS = "tests"
 """The folder in an operator's folder that has its tests; see `mason test`."""
 
 MAXIMUM_BYTES = 16 * 1024 * 1024
-_IGNORED = frozenset({"__pycache__"})
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Definitions
         try:
             document = read_yaml(file)
             documents.append((kind.kind, document))
-            valid.append(_read_definition(kind, document, file.parent, kinds))
+            valid.append(_read_definition(kind, document, file.parent))
         except YamlProblem as error:
             problems.append(str(error.problem))
         except InvalidDefinition as error:
@@ -66,9 +66,7 @@ def read_definitions(path: Path, kinds: Sequence[DefinitionKind]) -> Definitions
     return DefinitionsRead(valid, [*problems, *_same_names(valid)], documents)
 
 
-def _read_definition(
-    kind: DefinitionKind, document: YamlDocument, folder: Path, kinds: Sequence[DefinitionKind]
-) -> NewRegistration:
+def _read_definition(kind: DefinitionKind, document: YamlDocument, folder: Path) -> NewRegistration:
     """Read the definition in a folder.
 
     Raises:
@@ -78,7 +76,7 @@ def _read_definition(
     needed = _name_of_needed_class(document.value)
     try:
         _check_name(str(folder), "rename it")
-        files = _read_files(folder, kinds)
+        files = read_files(folder)
     except InvalidDefinition as error:
         raise InvalidDefinition([*problems, *error.messages]) from error
     problems += check_imports(files, str(folder))
@@ -111,21 +109,26 @@ def _definition_files(path: Path, kinds: Sequence[DefinitionKind]) -> Iterator[t
             yield by_name[path.name], path
         return
     for folder, folders, files in os.walk(path):
-        folders[:] = sorted(name for name in folders if _counts(name))
+        folders[:] = sorted(name for name in folders if counts(name))
         for name in sorted(by_name.keys() & set(files)):
             yield by_name[name], Path(folder) / name
 
 
-def _read_files(folder: Path, kinds: Sequence[DefinitionKind]) -> dict[str, bytes]:
-    names = {kind.file_name for kind in kinds}
+def read_files(folder: Path) -> dict[str, bytes]:
+    """Return the files that a definition in a folder consists of.
+
+    Raises:
+        InvalidDefinition: one has a name or a size that cannot be, or is no plain file.
+    """
+    names = {definition_file(kind) for kind in Kind}
     files: dict[str, bytes] = {}
     size = 0
     for place, folders, found in os.walk(folder):
         # A folder inside that has a definition of its own is another registration.
-        folders[:] = sorted(name for name in folders if _counts(name) and not _has_any(Path(place) / name, names))
+        folders[:] = sorted(name for name in folders if counts(name) and not _has_any(Path(place) / name, names))
         if Path(place) == folder and TESTS in folders:
             folders.remove(TESTS)  # another test is not another version
-        for name in sorted(filter(_counts, found)):
+        for name in sorted(filter(counts, found)):
             file = Path(place) / name
             _check_name(str(file), "rename it, or move it out of the folder")
             if file.is_symlink() or not file.is_file():
@@ -156,10 +159,6 @@ def _check_name(path: str, advice: str) -> None:
 
 def _has_any(folder: Path, names: set[str]) -> bool:
     return any((folder / name).exists() for name in names)
-
-
-def _counts(name: str) -> bool:
-    return not name.startswith(".") and name not in _IGNORED and not name.endswith(".pyc")
 
 
 def _name_of_needed_class(definition: Any) -> str:

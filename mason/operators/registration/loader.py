@@ -5,14 +5,14 @@ from __future__ import annotations
 import importlib.util
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
-from mason.errors import OperatorNotFound
+from mason.errors import OperatorNotFound, StateFailed
 from mason.operators.operator_definition import OperatorDefinition
 from mason.operators.registration.checkout import checkout
 from mason.parameters.definition import ParameterDefinitions
-from mason.state.models import Kind, Registration
+from mason.state.models import Kind, Origin, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name
@@ -44,8 +44,8 @@ def load_definition(env: MasonEnvironment, store: StateStore, registration: Regi
     Raises:
         OperatorNotFound: its code is gone.
     """
-    files = store.get_files(registration.digest)
-    folder = checkout(env, registration.digest, files) if files else Path(registration.source)
+    files = store.get_files(registration.digest) or store.surroundings.read_files(registration)
+    folder = _check_out(env, registration, files) if files else Path(registration.source)
     if is_transformation(registration):
         from mason.operators.transform_operator import TransformOperator
 
@@ -73,6 +73,16 @@ def is_transformation(registration: Registration) -> bool:
 def maker_of(operator: OperatorDefinition) -> Callable[[], OperatorDefinition]:
     """Return what makes an operator for each call of its own: an author's may remember something, Mason's own none."""
     return (lambda: operator) if operator.is_stateless else type(operator)
+
+
+def _check_out(env: MasonEnvironment, registration: Registration, files: Mapping[str, bytes]) -> Path:
+    """Return the folder with exactly these files; where a project's cannot be copied, the folder that they lie in."""
+    try:
+        return checkout(env, registration.digest, files)
+    except StateFailed:
+        if registration.origin is Origin.PROJECT:
+            return Path(registration.source)
+        raise
 
 
 def read_source(store: StateStore, registration: Registration) -> bytes:

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from mason.errors import InvalidDefinition, NoData, NotFound, OperatorNotFound
-from mason.state.models import Kind, Name, NewRegistration, Outcome, Registration
+from mason.errors import InvalidDefinition, NotFound, OperatorNotFound
+from mason.operators.registration.packaged import (
+    find_packaged,
+    list_packaged,
+    list_packaged_operators,
+    outline_packaged,
+    read_packaged_files,
+)
+from mason.state.models import Kind, Name, NewRegistration, Origin, Outcome, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.names import did_you_mean
-from mason.util.packages import entry_points
 
-ENTRY_POINT_GROUP = "mason.operators"
 _SHORTEST_DIGEST = 4
 
 
@@ -35,31 +40,93 @@ def register(
 
 
 def list_operators(store: StateStore) -> list[Registration]:
-    """Return the operators that are registered or brought by packages, sorted by name."""
-    registered = {each.name: each for each in store.list_registrations(Kind.OPERATOR)}
-    packaged = {each.registration.name: each.registration for each in list_packaged_operators()}
-    everything = {**packaged, **registered}
+    """Return the operators: those of the project, those registered, those of packages and Mason's own, by name."""
+    return list_definitions(store, Kind.OPERATOR)
+
+
+def list_definitions(store: StateStore, kind: Kind) -> list[Registration]:
+    """Return the operators or the workflows, checked, sorted by name; of a name the first by its origin.
+
+    Raises:
+        InvalidDefinition: something is wrong in the project.
+    """
+    packaged = [each.registration for each in list_packaged(kind)] if store.surroundings.offers_packaged else []
+    return _merge(store.surroundings.definitions(kind), store.list_registrations(kind), packaged)
+
+
+def outline_definitions(store: StateStore, kind: Kind) -> list[Registration]:
+    """Return what `list_definitions` does as it is written: unchecked, and without digests where nothing is registered.
+
+    This is for listings, which read many definitions and run none.
+    """
+    packaged = outline_packaged(kind) if store.surroundings.offers_packaged else []
+    return _merge(store.surroundings.outline(kind), store.list_registrations(kind), packaged)
+
+
+def _merge(*by_origin: Sequence[Registration]) -> list[Registration]:
+    everything = {each.name: each for some in reversed(by_origin) for each in some}
     return [everything[name] for name in sorted(everything)]
 
 
 def list_registered(store: StateStore) -> list[Registration]:
-    """Return the operators, as `list_operators` does, and the workflows."""
-    return [*list_operators(store), *store.list_registrations(Kind.WORKFLOW)]
+    """Return the operators and the workflows, as a warning about all of them needs them: as they are written."""
+    return [*outline_definitions(store, Kind.OPERATOR), *outline_definitions(store, Kind.WORKFLOW)]
 
 
 def find_operator(store: StateStore, namespace: str, command: str, digest: str = "") -> Registration:
-    """Return an operator: the current version, or the one whose digest begins so.
+    """Return an operator: the current version, or the registered one whose digest begins so.
 
     Raises:
         OperatorNotFound: there is no such operator, or no such version, or more than one.
+        InvalidDefinition: it is one of the project, and something is wrong with it.
     """
     name = Name(Kind.OPERATOR, namespace, command)
     if digest:
         return find_version(store, name, digest, list_packaged_operators())
-    everything = {each.name: each for each in list_operators(store)}
-    if name not in everything:
-        raise not_found(str(name), [str(each) for each in everything])
-    return everything[name]
+    found = find_definition(store, name)
+    if found is None:
+        raise not_found(str(name), [str(each.name) for each in outline_definitions(store, Kind.OPERATOR)])
+    return found
+
+
+def find_definition(store: StateStore, name: Name) -> Registration | None:
+    """Return what a name means: in the project, else as it is registered, else in a package or with Mason itself.
+
+    Raises:
+        InvalidDefinition: it is one of the project, and something is wrong with it.
+    """
+    here = store.surroundings.find(name)
+    if here:
+        return here
+    registered = store.get_registration(name)
+    if registered or not store.surroundings.offers_packaged:
+        return registered
+    packaged = find_packaged(name)
+    return packaged.registration if packaged else None
+
+
+def keep_versions(env: MasonEnvironment, store: StateStore, used: Sequence[Registration]) -> None:
+    """Keep in the state what is used and not registered, so that its digest means it from now on.
+
+    What is current stays so. A schedule, or a job that runs by itself, has only the digest.
+    """
+    from mason.operators.registration.checkout import checkout
+
+    new = [NewRegistration(each, read_files(store, each)) for each in used if each.origin is not Origin.REGISTERED]
+    for each in new:
+        checkout(env, each.registration.digest, each.files)
+    if new:
+        store.add_versions(new)
+
+
+def read_files(store: StateStore, registration: Registration) -> Mapping[str, bytes]:
+    """Return the files of a definition, wherever it comes from; nothing where they are gone.
+
+    Raises:
+        OperatorNotFound: they were changed since the definition was read.
+    """
+    kept = store.get_files(registration.digest)
+    return kept or store.surroundings.read_files(registration) or read_packaged_files(registration)
 
 
 def not_found(name: str, known: Sequence[str]) -> OperatorNotFound:
@@ -70,13 +137,8 @@ def not_found(name: str, known: Sequence[str]) -> OperatorNotFound:
 def near_or_listed(kind: Kind, name: str, known: Sequence[str]) -> str:
     """Return which of the known names was meant, or all of them, or how to register some."""
     if not known:
-        return f'None is registered: run "mason register PATH". {where_examples_are(kind)}'
-    return did_you_mean(name, known) or f"Registered: {', '.join(known)}."
-
-
-def where_examples_are(kind: Kind) -> str:
-    """Say how what comes with Mason is registered; the command finds this path from everywhere."""
-    return f'Those that come with Mason: "mason register mason/examples/{kind}s/".'
+        return 'None is registered: run "mason register PATH".'
+    return did_you_mean(name, known) or f"There are: {', '.join(known)}."
 
 
 def find_version(store: StateStore, name: Name, digest: str, packaged: Sequence[NewRegistration] = ()) -> Registration:
@@ -115,11 +177,6 @@ def read_operator_folder(folder: str) -> Registration:
     return found._replace(source=str(Path(found.source).absolute()))
 
 
-def list_packaged_operators() -> list[NewRegistration]:
-    """Return the operators that installed packages bring through their entry points."""
-    return [each for point in entry_points(ENTRY_POINT_GROUP) for each in _find_packaged(point.folder())]
-
-
 def remove(env: MasonEnvironment, store: StateStore, name: Name) -> None:
     """Forget a name and all its versions.
 
@@ -141,25 +198,3 @@ def make_current(env: MasonEnvironment, store: StateStore, registration: Registr
     checkout(env, registration.digest, store.get_files(registration.digest))
     store.set_current(registration.name, registration.digest)
     link_current(env, store)
-
-
-def _find_packaged(folder: Path | None) -> Sequence[NewRegistration]:
-    from mason.operators.registration.definition_folder import read_definitions
-    from mason.operators.registration.definition_kind import OPERATORS
-
-    if folder is None:
-        return ()
-    try:
-        reading = read_definitions(folder, [OPERATORS])
-    except NoData as error:
-        _warn(str(error))
-        return ()
-    for problem in reading.problems:  # one broken package must not take the others' operators away
-        _warn(problem)
-    return reading.valid
-
-
-def _warn(message: str) -> None:
-    import logging  # only a broken package pays for it
-
-    logging.getLogger("mason").warning("%s", message)

@@ -10,12 +10,21 @@ from mason.configurations.saved import current_id, find_configuration
 from mason.configurations.valid_config import ValidConfig, validate_configuration
 from mason.errors import NotFound
 from mason.operators.operator_spec import OperatorSpec
-from mason.operators.registration.registry import find_version, list_operators, near_or_listed, not_found
+from mason.operators.registration.registry import (
+    find_definition,
+    find_operator,
+    find_version,
+    near_or_listed,
+    outline_definitions,
+    read_files,
+)
 from mason.state.models import Kind, Name, Registration
 from mason.state.store import StateStore
 from mason.util.environment import MasonEnvironment
 from mason.util.yaml_file import YamlDocument, parse_yaml
 from mason.workflows.definition.registration import WORKFLOW_FILE
+
+_NONE: Mapping[str, str] = {}
 
 
 class KnownOperator(NamedTuple):
@@ -28,8 +37,10 @@ class KnownOperator(NamedTuple):
 class Definitions:
     """What is registered and configured, as one call of a workflow sees it."""
 
-    def __init__(self, env: MasonEnvironment, store: StateStore) -> None:
+    def __init__(self, env: MasonEnvironment, store: StateStore, pinned: Mapping[str, str] = _NONE) -> None:
+        """Begin with nothing found; `pinned` has the digests of what is to be had in a certain version."""
         self.env = env
+        self._pinned = pinned
         self.store = store
         self._operators: dict[str, KnownOperator] = {}
         self._workflows: dict[str, Registration | None] = {}
@@ -43,9 +54,9 @@ class Definitions:
             OperatorNotFound: there is none of that name.
         """
         if name not in self._operators:
-            if name not in self._registered_operators:
-                raise not_found(name, list(self._registered_operators))
-            registration = self._registered_operators[name]
+            namespace, _, command = name.rpartition(":")
+            digest = self._pinned.get(f"{Kind.OPERATOR} {name}", "")
+            registration = find_operator(self.store, namespace, command, digest)
             self._operators[name] = KnownOperator(registration, OperatorSpec.of(registration.definition))
         return self._operators[name]
 
@@ -61,7 +72,10 @@ class Definitions:
             return find_version(self.store, wanted, digest)
         if name not in self._workflows:
             # By its name, not out of all: another one may have ten thousand steps, which would have to be read, too.
-            self._workflows[name] = self.store.get_registration(wanted)
+            pinned = self._pinned.get(f"{Kind.WORKFLOW} {name}", "")
+            self._workflows[name] = (
+                find_version(self.store, wanted, pinned) if pinned else find_definition(self.store, wanted)
+            )
         found = self._workflows[name]
         if found is None:
             raise NotFound(
@@ -94,15 +108,11 @@ class Definitions:
 
     def document(self, registration: Registration) -> YamlDocument:
         """Return `workflow.yaml` with its lines, which only a message needs."""
-        files = self.store.get_files(registration.digest)
+        files = read_files(self.store, registration)
         return parse_yaml(
             files.get(WORKFLOW_FILE, b"{}").decode("utf-8-sig"), name=f"{registration.source}/{WORKFLOW_FILE}"
         )
 
     @cached_property
-    def _registered_operators(self) -> Mapping[str, Registration]:
-        return {str(each.name): each for each in list_operators(self.store)}
-
-    @cached_property
     def _workflow_names(self) -> Sequence[str]:
-        return [str(each.name) for each in self.store.list_registrations(Kind.WORKFLOW)]
+        return [str(each.name) for each in outline_definitions(self.store, Kind.WORKFLOW)]

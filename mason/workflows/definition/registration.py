@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from mason.operators.registration.definition_kind import DefinitionKind
-from mason.operators.registration.registry import list_operators
+from mason.operators.registration.registry import outline_definitions
 from mason.state.models import Kind
 from mason.state.store import StateStore
 from mason.util.names import did_you_mean, full_name
@@ -49,8 +49,7 @@ WORKFLOWS = DefinitionKind(
 def unknown_steps(documents: Sequence[tuple[Kind, YamlDocument]], store: StateStore) -> list[Problem]:
     """Return where a workflow first names an operator or workflow that is neither registered nor a definition."""
     known = {
-        Kind.OPERATOR: {str(each.name) for each in list_operators(store)},
-        Kind.WORKFLOW: {str(each.name) for each in store.list_registrations(Kind.WORKFLOW)},
+        kind: {str(each.name) for each in outline_definitions(store, kind)} for kind in (Kind.OPERATOR, Kind.WORKFLOW)
     }
     for kind, document in documents:
         known[kind].add(_name(document))

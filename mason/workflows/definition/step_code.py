@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import takewhile
 
 from mason.operators.operator_definition import OperatorDefinition
-from mason.operators.registration.loader import SOURCE_FILE, load_definition, load_operator, maker_of
+from mason.operators.registration.loader import load_definition, load_operator, maker_of, read_source
 from mason.state.models import Registration
 from mason.workflows.definition.valid_workflow import ValidWorkflow
 from mason.workflows.workflow_definition import WorkflowDefinition
@@ -50,7 +50,7 @@ def common_prefix(first: str, second: str) -> str:
 
 def _load_workflow(workflow: ValidWorkflow, owner: Registration) -> WorkflowDefinition:
     store = workflow.definitions.store
-    if SOURCE_FILE not in store.get_files(owner.digest):
+    if not read_source(store, owner):
         return WorkflowDefinition()
     definition = load_definition(workflow.definitions.env, store, owner)
     assert isinstance(definition, WorkflowDefinition)

@@ -13,7 +13,7 @@ from mason.engines.scheduler.models.dags.dag import Dag
 from mason.engines.scheduler.models.dags.dag_run import Follow, FollowDecision, StepStatus
 from mason.engines.scheduler.models.dags.valid_dag_step import ValidDagStep
 from mason.errors import BadInput, Conflict, MasonError, Unprocessable
-from mason.operators.registration.loader import SOURCE_FILE
+from mason.operators.registration.loader import SOURCE_FILE, read_source
 from mason.operators.runner import PreparedOperator
 from mason.parameters.validated_parameters import ValidatedParameters, validate_parameters
 from mason.state.models import Record, RunStep
@@ -239,7 +239,10 @@ def _was_edited(workflow: ValidWorkflow, run: Record, prefixes: Iterable[str]) -
         then = digests.get(str(owner.name) if prefix else "")
         if then is None:  # a run of before nested workflows were written down tells nothing of them
             return "Nested" in run.document
-        if store.get_files(owner.digest).get(SOURCE_FILE) != store.get_files(then).get(SOURCE_FILE):
+        if owner.digest == then:
+            continue
+        before = store.get_files(then)  # nothing of what was never registered
+        if not before or read_source(store, owner) != before.get(SOURCE_FILE, b""):
             return True
     return False
 

@@ -14,8 +14,10 @@ from mason.engines.scheduler.models.dags.dag_run import StepStatus
 from mason.engines.scheduler.models.deployment import Deployment, StepPlace
 from mason.engines.scheduler.models.schedule import Schedule
 from mason.errors import BadInput, MasonError, NotFound, Unprocessable
+from mason.operators.registration.registry import keep_versions
 from mason.pipeline.driving.handover import RUN, hand_over, note_forgotten
-from mason.state.home import read_state
+from mason.state.home import open_state, read_state
+from mason.state.models import Origin, Registration
 from mason.workflows.definition.step_code import StepCode
 from mason.workflows.definition.valid_workflow import ValidWorkflow
 from mason.workflows.runs.outside_runs import OutsideRun
@@ -59,6 +61,8 @@ def deploy_workflow(workflow: ValidWorkflow, schedule: Schedule, caller: str, re
     scheduler.validate_schedule(schedule, response=response)
     StepCode(workflow)
     response.add_info(f"Registering workflow dag {schedule.name} with {workflow.scheduler}.")
+    env = workflow.definitions.env
+    keep_versions(env, open_state(env), _unregistered(workflow))
     registered, _ = scheduler.register_dag(_deployment(workflow, schedule, caller), response=response)
     response.add_info(f"Registered schedule {schedule.name}")
     return registered
@@ -122,9 +126,16 @@ def _deployment(workflow: ValidWorkflow, schedule: Schedule, caller: str) -> Dep
         home=str(workflow.definitions.env.home),
         roots=workflow.definitions.env.roots,
         deployed_by=caller,
+        pinned={f"{each.name.kind} {each.name}": each.digest for each in _unregistered(workflow)},
         others=_others(workflow),
         find_place=lambda step, path: _step_place(workflow, step, path),
     )
+
+
+def _unregistered(workflow: ValidWorkflow) -> Sequence[Registration]:
+    """Return what a workflow uses that is not registered: what is on disk when it is due may be another version."""
+    used = [*workflow.owners.values(), *(bound.operator.registration for bound in workflow.bound.values())]
+    return list({each.digest: each for each in used if each.origin is not Origin.REGISTERED}.values())
 
 
 def _step_place(workflow: ValidWorkflow, step: str, path: str) -> StepPlace:

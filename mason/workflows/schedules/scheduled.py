@@ -115,14 +115,14 @@ def judge_run(env: MasonEnvironment, outside: OutsideRun) -> OperatorResponse:
 
 
 def restore_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> ValidWorkflow:
-    """Return a workflow as it was deployed, with the operators that are current now.
+    """Return a workflow as it was deployed, with the operators that are current now, or pinned.
 
     Raises:
         MasonError: something that it needs is not there any more.
     """
     roots = document.get("Roots")
     bound = replace(env, roots=None if roots is None else tuple(roots))
-    definitions = Definitions(bound, read_state(env))
+    definitions = Definitions(bound, read_state(env), document.get("Pinned", {}))
     name, _, digest = str(document["Workflow"]).partition("@")
     file = parse_parameters(document["Parameters"], document["ParameterFile"])
     return validate_workflow(definitions, definitions.workflow(name, digest), file, document["Configuration"])

@@ -48,6 +48,9 @@ class Deployment:
     deployed_by: str = ""
     """Who asked for it: the name of a token of the REST API; nothing for a command."""
 
+    pinned: Mapping[str, str] = field(default_factory=dict)
+    """The digests of what is not registered, such as a project's: `operator table:get` → the version that is run."""
+
     others: Sequence[str] = ()
     """The other schedulers that could take it, for one that does not."""
 
@@ -73,6 +76,7 @@ class Deployment:
             "Configurations": sorted({self.config_id, *(step.config_id for step in self.dag.steps)}),
             "ParameterFile": self.parameter_file,
             "Parameters": self.parameters,
+            **({"Pinned": dict(self.pinned)} if self.pinned else {}),
             "Folder": self.folder,
             "Roots": None if self.roots is None else list(self.roots),
         }
