@@ -9,11 +9,15 @@ from typing import TYPE_CHECKING
 import click
 
 from mason.cli import completion
-from mason.cli.options import config_id, log_level, resolve_given_path
+from mason.cli.options import config_id, log_level, output_form, resolve_given_path
 from mason.cli.output import (
+    NO_ROWS,
+    ROWS_ONLY,
+    form_shown,
     show,
     show_banner,
     show_json,
+    show_listing,
     show_reply,
     show_table,
     start_logging,
@@ -22,12 +26,14 @@ from mason.cli.output import (
 )
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.state.models import Registration
 
+_LISTED = View(columns=("Namespace", "Command", "Description", "Required"))
 _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mason register"'
 
 
@@ -58,6 +64,7 @@ _NONE_REGISTERED = 'No Operators Registered.  Register operators by running "mas
 @click.option("--explain", metavar="FILE", help="Show how one file of the input is read, and write nothing.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
+@output_form
 @log_level
 @click.pass_context
 def command(
@@ -147,23 +154,28 @@ def _list(namespace: str) -> int:
 
     env = MasonEnvironment.of()
     operators = Service(env).list_operators(namespace)
+
+    def print_transcript() -> None:
+        if not operators:
+            show(_NONE_REGISTERED)
+            return
+        show_banner(f"Available {namespace or 'Operator'} Methods: {env.shorten_home(env.operator_home)}/")
+        show("")
+        headers = ["namespace", "command", "description", "parameters"]
+        show_table(headers, [[*_describe(each), str(_parameter_names(each))] for each in operators])
+
+    rows = [dict(zip(_WORDS, [*_describe(each), *_parameter_names(each).values()], strict=True)) for each in operators]
+    code = show_listing(rows, _LISTED, print_transcript, _NONE_REGISTERED)
     if not operators:
-        show(_NONE_REGISTERED)
         tell(where_examples_are(Kind.OPERATOR))
-        return 0
-    show_banner(f"Available {namespace or 'Operator'} Methods: {env.shorten_home(env.operator_home)}/")
-    show("")
-    rows = [
-        [
-            each.name.namespace,
-            each.name.command,
-            str(each.definition.get("description", "")),
-            str(_parameter_names(each)),
-        ]
-        for each in operators
-    ]
-    show_table(["namespace", "command", "description", "parameters"], rows)
-    return 0
+    return code
+
+
+_WORDS = ("Namespace", "Command", "Description", "Required", "Optional")
+
+
+def _describe(found: Registration) -> list[str]:
+    return [found.name.namespace, found.name.command, str(found.definition.get("description", ""))]
 
 
 def _parameter_names(found: Registration) -> dict[str, list[str]]:
@@ -257,10 +269,20 @@ def _run(
         verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator
         return verb(call, response)
 
+    if form_shown() in ROWS_ONLY:
+        _refuse_what_is_no_rows(_find(namespace, command, digest), form_shown())
     start_logging()
     with stdout_kept_clean():
         reply = reply_with(work)
     return show_reply(reply, "Operator Plan" if how.plan else "Operator Response")
+
+
+def _refuse_what_is_no_rows(found: Registration, form: str) -> None:
+    """Refuse, before anything is done, a form for rows where the operator declares that it gives something else."""
+    declared = found.definition.get("output")
+    only = declared[0] if isinstance(declared, list) and len(declared) == 1 else None
+    if isinstance(only, dict) and "JobID" in only and "Rows" not in only:
+        raise click.UsageError(f"{found.name} answers with a job. {NO_ROWS.format(form)}")
 
 
 def _refuse_parameter_file(config_id: str | None) -> None:

@@ -10,12 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mason.cli.options import config_id, log_level, resolve_given_path
+from mason.cli.options import config_id, log_level, output_form, resolve_given_path
 from mason.cli.output import (
+    choose_form,
+    form_shown,
+    is_form_chosen,
     leave_table,
     show,
     show_banner,
+    show_envelope,
     show_json,
+    show_listing,
     show_reply,
     show_table,
     start_logging,
@@ -24,11 +29,26 @@ from mason.cli.output import (
     terminal_width,
 )
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.workflows.workflow_calls import WorkflowCall
+
+_LISTED = View(columns=("Namespace", "Command", "Description"))
+_RUNS = View(columns=("RunID", "Status", "Workflow", "StartedAt", "Steps"))
+_ANSWER = View(
+    parts={
+        "Workflow": (),
+        "Scheduler": (),
+        "Name": (),
+        "Schedule": (),
+        "NextDueAt": (),
+        "Steps": ("Id", "Operator", "Reads", "Writes", "Waits"),
+    }
+)
+"""Of a plan, of what was deployed, and of a run, which of these are there."""
 
 _DOINGS = {
     "scheduler": "--scheduler",
@@ -113,6 +133,7 @@ def _check_what_it_is_of(given: Mapping[str, Any], doings: Sequence[str]) -> Non
 @click.option("--from", "first", metavar="STEP", help="With --resume: this step, and what depends on it, as well.")
 @click.option("--only", metavar="STEP", help="With --resume: this step alone.")
 @config_id
+@output_form
 @log_level
 def command(
     namespace: str | None,
@@ -141,14 +162,16 @@ def command(
     step, and nothing is written; -r runs it, and -d has it run when it is due.
     """
     check_flags(click.get_current_context().params)
+    if as_json:
+        choose_form("json")
     if namespace and workflow is None and ":" in namespace.partition("@")[0]:
         namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
     if scheduler:
         return _run_schedules()
     if runs:
-        return _list_runs(namespace or "", (workflow or "").partition("@")[0], as_json=as_json)
+        return _list_runs(namespace or "", (workflow or "").partition("@")[0])
     if shown_run:
-        return _show_run(shown_run, as_json=as_json)
+        return _show_run(shown_run)
     if workflow is None and not resumed_run:
         return _list(namespace or "")
     name, at, digest = (workflow or "").partition("@")
@@ -193,7 +216,7 @@ def _answer(work: Callable[[Response], OperatorResponse]) -> int:
     with stdout_kept_clean():
         reply = reply_with(work)
     leave_table(StepTable)
-    return show_reply(reply, "Workflow Response")
+    return show_reply(reply, "Workflow Response", _ANSWER)
 
 
 def _run_schedules() -> int:
@@ -229,28 +252,31 @@ def _draw(call: WorkflowCall, kind: str) -> int:
     return 0
 
 
-def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
+def _list_runs(namespace: str, workflow: str) -> int:
     from mason.cli.views.run_view import RUN_COLUMNS, run_rows
     from mason.service.service import Service
 
     found = Service(MasonEnvironment.of()).list_runs(f"{namespace}:{workflow}" if namespace else "")
-    if as_json:
-        show_json(found)
-    elif not found:
-        show("No Runs.  Run a workflow with -r")
-    else:
-        show_table(RUN_COLUMNS, run_rows(found))
-    return 0
+    none = "No Runs.  Run a workflow with -r"
+
+    def print_transcript() -> None:
+        if found:
+            show_table(RUN_COLUMNS, run_rows(found))
+        else:
+            show(none)
+
+    people = form_shown() == "table"
+    shown = [dict(zip(_RUNS.columns, row, strict=True)) for row in run_rows(found)] if people else found
+    return show_listing(shown, _RUNS, print_transcript, none)
 
 
-def _show_run(run_id: str, *, as_json: bool) -> int:
+def _show_run(run_id: str) -> int:
     from mason.cli.views.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
     from mason.service.service import Service
 
     run = Service(MasonEnvironment.of()).get_run(run_id)
-    if as_json:
-        show_json(run)
-        return 0
+    if is_form_chosen() and form_shown() != "table":
+        return show_envelope({"Errors": [], "Info": [], "Warnings": [], "Data": [run]})
     show("\n".join([*run_lines(run), ""]))
     show_table(STEP_COLUMNS, step_rows(run))
     said = list(step_lines(run))
@@ -266,12 +292,19 @@ def _list(namespace: str) -> int:
 
     env = MasonEnvironment.of()
     found = Service(env).list_workflows(namespace)
-    if not found:
-        show('No Workflows Registered.  Register workflows by running "mason register"')
-        tell(where_examples_are(Kind.WORKFLOW))
-        return 0
-    show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shorten_home(env.workflow_home)}/")
-    show("")
+    none = 'No Workflows Registered.  Register workflows by running "mason register"'
     rows = [[each.name.namespace, each.name.command, str(each.definition.get("description", ""))] for each in found]
-    show_table(["namespace", "command", "description"], rows)
-    return 0
+
+    def print_transcript() -> None:
+        if not found:
+            show(none)
+            return
+        show_banner(f"Available {namespace or 'Workflow'} Methods: {env.shorten_home(env.workflow_home)}/")
+        show("")
+        show_table(["namespace", "command", "description"], rows)
+
+    shown = [dict(zip(_LISTED.columns, row, strict=True)) for row in rows]
+    code = show_listing(shown, _LISTED, print_transcript, none)
+    if not found:
+        tell(where_examples_are(Kind.WORKFLOW))
+    return code
