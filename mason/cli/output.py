@@ -86,8 +86,8 @@ def _is_wanted(level: str) -> bool:
 
 def choose_form(form: str) -> None:
     """Choose the form of what is shown: one of `FORMS`."""
-    global _chosen_form  # one process answers one command
-    _chosen_form = form
+    global _chosen_form, _began  # one process answers one command, which begins here
+    _chosen_form, _began = form, time.monotonic()
 
 
 def is_form_chosen() -> bool:

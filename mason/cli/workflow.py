@@ -38,17 +38,9 @@ if TYPE_CHECKING:
 
 _LISTED = View(columns=("Namespace", "Command", "Description"))
 _RUNS = View(columns=("RunID", "Status", "Workflow", "StartedAt", "Steps"))
-_ANSWER = View(
-    parts={
-        "Workflow": (),
-        "Scheduler": (),
-        "Name": (),
-        "Schedule": (),
-        "NextDueAt": (),
-        "Steps": ("Id", "Operator", "Reads", "Writes", "Waits"),
-    }
-)
-"""Of a plan, of what was deployed, and of a run, which of these are there."""
+_PLAN = View(parts={"Workflow": (), "Scheduler": (), "Steps": ("Id", "Operator", "Reads", "Writes", "Waits")})
+_DEPLOYED = View(parts={"Name": (), "Schedule": (), "NextDueAt": ()})
+"""Of a run, what its steps said and how it ended is told already."""
 
 _DOINGS = {
     "scheduler": "--scheduler",
@@ -205,10 +197,11 @@ def command(
             )
         )
     save = Path(saved_plan) if saved_plan else None
-    return _answer(lambda response: service.plan_workflow(call, response, save=save, width=terminal_width(sys.stderr)))
+    width = terminal_width(sys.stderr)
+    return _answer(lambda response: service.plan_workflow(call, response, save=save, width=width), _PLAN)
 
 
-def _answer(work: Callable[[Response], OperatorResponse]) -> int:
+def _answer(work: Callable[[Response], OperatorResponse], view: View = _DEPLOYED) -> int:
     from mason.cli.views.step_table import StepTable
     from mason.service.reply import reply_with
 
@@ -216,7 +209,7 @@ def _answer(work: Callable[[Response], OperatorResponse]) -> int:
     with stdout_kept_clean():
         reply = reply_with(work)
     leave_table(StepTable)
-    return show_reply(reply, "Workflow Response", _ANSWER)
+    return show_reply(reply, "Workflow Response", view)
 
 
 def _run_schedules() -> int:

@@ -22,7 +22,8 @@ _MOMENT = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(\+00:00|Z)").fullm
 class Grid:
     """Cells below their headers. A cell that has no room is folded where `folds`, and else cut.
 
-    `left_out` are rows that there are besides; `numbers` are the columns that stand on the right.
+    `left_out` are rows that there are besides, and `columns_left_out` columns; `numbers` are the columns that stand on
+    the right.
     """
 
     headers: Sequence[str]
@@ -31,6 +32,7 @@ class Grid:
     types: Sequence[str] = ()
     numbers: frozenset[int] = frozenset()
     left_out: int = 0
+    columns_left_out: int = 0
     folds: bool = False
     can_be_csv: bool = False
 
@@ -70,6 +72,7 @@ def rows_grid(rows: Rows, width: int | None, *, folds: bool = False, most: int =
         names = [name for name in names if any(each.get(name) not in (None, "", [], {}) for each in some)]
     if not names:
         return Lines([f"{counted(len(rows.values), 'row')} without columns."])
+    named = len(names)
     names = names if width is None else names[: max(width, 1)]
     return Grid(
         headers=[escape_controls(str(name)) for name in names],
@@ -77,6 +80,7 @@ def rows_grid(rows: Rows, width: int | None, *, folds: bool = False, most: int =
         rows=[[_cell(each.get(name), rows) for name in names] for each in some],
         numbers=frozenset(number for number, name in enumerate(names) if _is_number(name, some, rows.types)),
         left_out=len(rows.values) - len(some),
+        columns_left_out=named - len(names),
         folds=folds,
         can_be_csv=True,
     )

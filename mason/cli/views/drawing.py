@@ -71,7 +71,7 @@ def _draw_grid(block: Grid, width: int | None, coloured: bool) -> Iterator[str]:
     if block.title:
         yield _render(Text(block.title, style="bold"), width, coloured)
     yield _render(table, sum(widths) + _GAP * len(widths), coloured)
-    hidden = len(block.headers) - len(widths)
+    hidden = len(block.headers) - len(widths) + block.columns_left_out
     if hidden:
         yield draw_grey(f"… and {counted(hidden, 'column')} more", coloured=coloured)
     if block.left_out:
