@@ -9,7 +9,7 @@ import sys
 
 from tests.conftest import PROJECT, Mason, write
 
-HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
+HEAVY = ("pyspark", "rich", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
 
 
 class TestHeavyImports:
