@@ -149,7 +149,9 @@ def _try_once(site: Site, seconds: float) -> Kill:
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    new = [each for each in json.loads(site.mason("workflow", "--runs", "--json"))["Data"] if each["RunID"] not in known]
+    new = [
+        each for each in json.loads(site.mason("workflow", "--runs", "--json"))["Data"] if each["RunID"] not in known
+    ]
     assert len(new) == 1, "a step ran in a run that was not recorded"
     shown = json.loads(site.mason("workflow", "--show", new[0]["RunID"], "--json"))["Data"][0]
     recorded = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]

@@ -262,7 +262,7 @@ class TestRun:
         assert "Traceback" not in stderr
         ran = json.loads(stdout)
         assert ran["Errors"] == ["Interrupted: the run was stopped."]
-        shown = json.loads(mason("workflow", "--show", ran["Data"][0]["RunID"], "--json").stdout)["Data"][0]
+        shown = mason("workflow", "--show", ran["Data"][0]["RunID"], "--json").json["Data"][0]
         assert shown["Status"] == "cancelled"
         assert [each["Status"] for each in shown["Steps"]] == ["cancelled"]
         assert not (mason.folder / "trace").exists()
@@ -314,7 +314,7 @@ resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
         stdout, stderr = process.communicate(timeout=400)  # two Sparks are started
 
         assert process.returncode == 0, stderr
-        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").stdout)["Data"][0]
+        shown = mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").json["Data"][0]
         [first], [second] = (each["Response"]["Data"] for each in shown["Steps"])
         assert first["Rows"] == second["Rows"] == 2
         assert first["Process"] != second["Process"]
@@ -360,7 +360,7 @@ config.execution.client.run_job(plan, response=resp)
         stdout, stderr = process.communicate(timeout=60)
 
         assert process.returncode == 130, stderr
-        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][0]["RunID"], "--json").stdout)["Data"][0]
+        shown = mason("workflow", "--show", json.loads(stdout)["Data"][0]["RunID"], "--json").json["Data"][0]
         assert [(each["Status"], each["Reason"]) for each in shown["Steps"]] == [("cancelled", "The run was stopped.")]
         assert shown["Steps"][0]["Attempts"][0]["Reason"].endswith("RuntimeError: no")
 
@@ -395,7 +395,7 @@ config.execution.client.run_job(plan, response=resp)
         process.communicate()
         (run,) = json.loads(mason("workflow", "--runs", "--json").stdout)["Data"]
         assert run["Status"] in ("lost", "succeeded")
-        shown = json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Data"][0]
+        shown = mason("workflow", "--show", run["RunID"], "--json").json["Data"][0]
         committed = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
 
         result = mason("workflow", "--resume", run["RunID"])

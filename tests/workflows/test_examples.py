@@ -191,7 +191,7 @@ class TestDaily:
         (examples.folder / "suppliers" / "acme" / "2026-03.csv").write_text("sku,name,price\n00599,rasp,9.00\n")
         changed = examples("workflow", "--resume", run_id)
 
-        shown = json.loads(examples("workflow", "--show", strict_json(unchanged)["Data"][0]["RunID"], "--json").stdout)["Data"][0]
+        shown = examples("workflow", "--show", strict_json(unchanged)["Data"][0]["RunID"], "--json").json["Data"][0]
         assert all("ReusedFrom" in each for each in shown["Steps"])
         assert set(statuses(changed).values()) == {"succeeded"}
         assert "merge: runs again, since the files that it reads were changed." in strict_json(changed)["Info"]
@@ -211,7 +211,7 @@ class TestDaily:
             **dict.fromkeys(("summarize", "csv", "report"), "blocked"),
         }
         assert strict_json(result)["Errors"] == ["check: unique sku: 2 of 14 rows fail, such as sku 00501."]
-        shown = json.loads(examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").stdout)["Data"][0]
+        shown = examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").json["Data"][0]
         (data,) = next(each for each in shown["Steps"] if each["Id"] == "check")["Response"]["Data"]
         assert [each["Status"] for each in data["Checks"]] == ["passed", "failed", "warned", "passed"]
         assert (examples.folder / "daily" / "failed").exists()
