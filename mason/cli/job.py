@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mason.cli import completion
 from mason.cli.options import config_id, log_level, output_form
 from mason.cli.output import form_shown, show, show_envelope, show_reply, show_table, start_logging, tell, tell_error
 from mason.util.environment import MasonEnvironment
@@ -28,7 +29,7 @@ def command() -> None:
 
 
 @command.command(name="get")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @config_id
 @output_form
 @log_level
@@ -56,7 +57,7 @@ def list_command(status: str, limit: int, config_id: str | None) -> int:
 
 
 @command.command(name="cancel")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @config_id
 @output_form
 @log_level
@@ -93,7 +94,7 @@ def top_command() -> int:
 
 
 @command.command(name="logs")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @click.option("--follow", is_flag=True, help="Go on until the job is over.")
 @config_id
 @log_level

@@ -31,6 +31,7 @@ from mason.util.view import View
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
+    from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
     from mason.state.models import Registration
 
 _LISTED = View(columns=("Namespace", "Command", "Description", "Required"))
@@ -195,19 +196,28 @@ def _explain(namespace: str, command: str, digest: str) -> int:
     words = " ".join(part for part in (found.name.namespace, found.name.command) if part)
     show(f"mason operator {words}\n\n  {found.definition.get('description', '')}\n  {found.pinned_name}\n")
     if definitions.all:
-        rows = [
-            [each.name, each.type, "required" if each.required else _default(each.default), each.description]
-            for each in definitions.all
-        ]
+        rows = [[each.name, each.type, _how_needed(each, definitions), each.description] for each in definitions.all]
         for row, each in zip(rows, definitions.all, strict=True):
             row[3] += f" ({', '.join(each.choices)})" if each.choices else ""
             row[3] += f" [alias: {', '.join(each.aliases)}]" if each.aliases else ""
         show_table(["parameter", "type", "default", "description"], rows)
+        if definitions.one_of:
+            show(f"\nOne of these: {'; or '.join(' and '.join(group) for group in definitions.one_of)}.")
     else:
         show("It takes no parameters.")
-    example = ",".join(f"{each.name}:{each.example()}" for each in definitions.required)
+    chosen = [each for each in map(definitions.find, [*definitions.one_of, ()][0]) if each]
+    example = ",".join(f"{each.name}:{each.example()}" for each in (*definitions.required, *chosen))
     show(f"\nExample:\n  mason operator {words}" + (f' -p "{example}"' if example else ""))
     return 0
+
+
+def _how_needed(parameter: ParameterDefinition, definitions: ParameterDefinitions) -> str:
+    """Return whether a call gives the parameter, and what holds where it does not."""
+    if parameter.required:
+        return "required"
+    if any(parameter.name in group for group in definitions.one_of):
+        return "one of"
+    return _default(parameter.default)
 
 
 def _default(default: object) -> str:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from mason.cli import completion
 from mason.cli.options import config_id, log_level, output_form, resolve_given_path
 from mason.cli.output import (
     choose_form,
@@ -119,9 +120,17 @@ def _check_what_it_is_of(given: Mapping[str, Any], doings: Sequence[str]) -> Non
 @click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
 @click.option("--draw", type=click.Choice(["text", "mermaid", "json"]), help="Print a picture of the DAG.")
 @click.option("--runs", is_flag=True, help="List the newest runs.")
-@click.option("--show", "shown_run", metavar="RUN", help="Show a run with its steps.")
+@click.option(
+    "--show", "shown_run", metavar="RUN", help="Show a run with its steps.", shell_complete=completion.run_ids
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --runs and --show have to say as JSON.")
-@click.option("--resume", "resumed_run", metavar="RUN", help="Run again what failed in a run, and what depends on it.")
+@click.option(
+    "--resume",
+    "resumed_run",
+    metavar="RUN",
+    help="Run again what failed in a run, and what depends on it.",
+    shell_complete=completion.run_ids,
+)
 @click.option("--from", "first", metavar="STEP", help="With --resume: this step, and what depends on it, as well.")
 @click.option("--only", metavar="STEP", help="With --resume: this step alone.")
 @config_id

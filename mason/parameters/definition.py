@@ -104,6 +104,8 @@ class ParameterDefinitions:
 
     required: Sequence[ParameterDefinition] = ()
     optional: Sequence[ParameterDefinition] = ()
+    one_of: Sequence[Sequence[str]] = ()
+    """Groups of optional parameters of which a call gives one whole group, as help says; the operator checks it."""
     _by_word: Mapping[str, ParameterDefinition] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -115,7 +117,7 @@ class ParameterDefinitions:
         given = given or {}
         required = [ParameterDefinition.of(each, required=True) for each in given.get("required") or ()]
         optional = [ParameterDefinition.of(each, required=False) for each in given.get("optional") or ()]
-        return cls(tuple(required), tuple(optional))
+        return cls(tuple(required), tuple(optional), tuple(map(tuple, given.get("one_of") or ())))
 
     @property
     def all(self) -> Sequence[ParameterDefinition]:
