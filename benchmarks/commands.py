@@ -58,7 +58,7 @@ def _small_commands(rounds: int) -> list[Comparison]:
         rounds,
     )
     return [
-        Comparison("`mason --help`", usage, bare, "ms", limit=6),
+        Comparison("`mason --help`", usage, bare, "ms", limit=5),
         Comparison("`mason operator`", listing, bare, "ms", limit=8),
     ]
 

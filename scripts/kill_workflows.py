@@ -144,14 +144,16 @@ def _begin(site: Site) -> subprocess.Popen[bytes]:
 
 
 def _try_once(site: Site, seconds: float) -> Kill:
-    known = {each["RunID"] for each in json.loads(site.mason("workflow", "--runs", "--json"))}
+    known = {each["RunID"] for each in json.loads(site.mason("workflow", "--runs", "--json"))["Data"]}
     process = _begin(site)
     time.sleep(seconds)
     process.send_signal(signal.SIGKILL)
     process.communicate()
-    new = [each for each in json.loads(site.mason("workflow", "--runs", "--json")) if each["RunID"] not in known]
+    new = [
+        each for each in json.loads(site.mason("workflow", "--runs", "--json"))["Data"] if each["RunID"] not in known
+    ]
     assert len(new) == 1, "a step ran in a run that was not recorded"
-    shown = json.loads(site.mason("workflow", "--show", new[0]["RunID"], "--json"))
+    shown = json.loads(site.mason("workflow", "--show", new[0]["RunID"], "--json"))["Data"][0]
     recorded = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
     site.mason("workflow", "--resume", new[0]["RunID"])
     done = site.trace.read_text().splitlines()

@@ -7,10 +7,13 @@ import os
 import click
 
 from mason.cli import completion
-from mason.cli.options import log_level, resolve_given_path
-from mason.cli.output import show, show_banner, show_table, tell, tell_banner, tell_error, tell_warning
+from mason.cli.options import log_level, output_form, resolve_given_path
+from mason.cli.output import show, show_banner, show_listing, show_table, tell, tell_banner, tell_error, tell_warning
 from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
+
+_LISTED = View(columns=("ConfigID", "Current", "Engine", "Client", "Configuration"))
 
 
 class WithRoles(click.Command):
@@ -36,6 +39,7 @@ class WithRoles(click.Command):
     help="Make a saved configuration the current one.",
     shell_complete=completion.config_ids,
 )
+@output_form
 @log_level
 def command(path: str | None, config_id: str | None, set_current: str | None) -> int:
     """Configures clients and engines.
@@ -54,8 +58,8 @@ def command(path: str | None, config_id: str | None, set_current: str | None) ->
         from mason.service.service import Service
 
         tell(Service(env).choose_configuration(set_current))
-    _show(env)
-    return 1 if failed else 0
+    code = _show(env)
+    return 1 if failed else code
 
 
 def _delete(env: MasonEnvironment, config_id: str) -> str:
@@ -90,17 +94,25 @@ def _save(env: MasonEnvironment, path: str) -> bool:
     return bool(reading.problems)
 
 
-def _show(env: MasonEnvironment) -> None:
+def _show(env: MasonEnvironment) -> int:
     from mason.configurations.saved import list_configurations
 
     configurations, current = list_configurations(env)
     variables = {**read_env_files(env_files(env.home, env.project)), **os.environ}
     rows: list[list[str]] = []
+    shown: list[dict[str, object]] = []
     for configuration in configurations:
         label = f"{'*' if configuration.id == current else '.'}  {configuration.id}"
         lines = list(configuration.describe_roles(variables)) or [("", "", {})]
         for number, (role, client, values) in enumerate(lines):
             rows.append([label if number == 0 else "", role, client, str(dict(values))])
-    show_banner("Configurations")
-    show_table(["Config ID", "Engine", "Client", "Configuration"], rows)
-    show("\n* = Current Configuration")
+            current_word = "*" if configuration.id == current else ""
+            cells = (configuration.id, current_word, role, client, dict(values))
+            shown.append(dict(zip(_LISTED.columns, cells, strict=True)))
+
+    def print_transcript() -> None:
+        show_banner("Configurations")
+        show_table(["Config ID", "Engine", "Client", "Configuration"], rows)
+        show("\n* = Current Configuration")
+
+    return show_listing(shown, _LISTED, print_transcript)

@@ -10,6 +10,7 @@ import click
 from mason.cli.options import config_id
 from mason.cli.output import colour_text, show
 from mason.util.environment import MasonEnvironment
+from mason.util.text_table import escape_controls
 
 
 @click.command(name="doctor")
@@ -37,6 +38,7 @@ def command(config_id: str | None, paths: tuple[str, ...]) -> int:
     healthy = True
     plugins = [Finding("Plug-ins", FindingStatus.WRONG, str(error)) for error in commands_in_the_way()]
     for finding in chain(diagnose(MasonEnvironment.of(), config_id or "", paths), plugins):
-        show(f"{words[finding.verdict]}  {finding.subject}: {finding.message}")
+        message = escape_controls(f"{finding.subject}: {finding.message}", "\n")
+        show(f"{words[finding.verdict]}  {message}", is_drawn=True)
         healthy = healthy and finding.verdict is not FindingStatus.WRONG
     return 0 if healthy else 1

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
 
-from mason.cli.options import config_id, log_level
-from mason.cli.output import show, show_json, show_reply, show_table, start_logging, tell, tell_error, terminal_width
+from mason.cli import completion
+from mason.cli.options import config_id, log_level, output_form
+from mason.cli.output import form_shown, show, show_envelope, show_reply, show_table, start_logging, tell, tell_error
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -29,16 +29,18 @@ def command() -> None:
 
 
 @command.command(name="get")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @config_id
+@output_form
 @log_level
 def get_command(job_id: str, config_id: str | None) -> int:
     """Shows where a job stands, and what came of it."""
 
-    def find(service: Service, response: Response) -> Sequence[JobRecord]:
-        if service.repeat_lost_job(job_id):
+    def find(service: Service, response: Response) -> JobRecord:
+        found = service.complete_job_id(job_id)
+        if service.repeat_lost_job(found):
             response.add_info(_IS_REPEATED)
-        return [service.get_job(job_id, config_id or "", response)]
+        return service.get_job(found, config_id or "", response)
 
     return _answer(find)
 
@@ -47,6 +49,7 @@ def get_command(job_id: str, config_id: str | None) -> int:
 @click.option("--status", default="", help="Only those that stand like this: queued, running, succeeded, failed …")
 @click.option("--limit", default=20, show_default=True, type=click.IntRange(1, 1000), help="So many at most.")
 @config_id
+@output_form
 @log_level
 def list_command(status: str, limit: int, config_id: str | None) -> int:
     """Lists the newest jobs."""
@@ -54,15 +57,19 @@ def list_command(status: str, limit: int, config_id: str | None) -> int:
 
 
 @command.command(name="cancel")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @config_id
+@output_form
 @log_level
 def cancel_command(job_id: str, config_id: str | None) -> int:
     """Ends a job."""
-    return _answer(lambda service, response: [service.cancel_job(job_id, config_id or "", response)])
+    return _answer(
+        lambda service, response: service.cancel_job(service.complete_job_id(job_id), config_id or "", response)
+    )
 
 
 @command.command(name="top")
+@output_form
 @log_level
 def top_command() -> int:
     """Lists the jobs that run on this machine, with the CPU and the memory that they take.
@@ -72,9 +79,8 @@ def top_command() -> int:
     from mason.operators.job_load import measure_jobs
 
     found = measure_jobs(MasonEnvironment.of(), _MEASURED_SECONDS)
-    if terminal_width(sys.stdout) is None:
-        show_json({"Jobs": found})
-        return 0
+    if form_shown() != "table":
+        return show_envelope({"Errors": [], "Info": [], "Warnings": [], "Data": found})
     rows = [
         [
             *(str(each[word]) for word in ("JobID", "Name", "Status", "Processes")),
@@ -88,7 +94,7 @@ def top_command() -> int:
 
 
 @command.command(name="logs")
-@click.argument("job_id")
+@click.argument("job_id", shell_complete=completion.job_ids)
 @click.option("--follow", is_flag=True, help="Go on until the job is over.")
 @config_id
 @log_level
@@ -102,6 +108,7 @@ def logs_command(job_id: str, follow: bool, config_id: str | None) -> int:
     from mason.service.service import Service
 
     service = Service(MasonEnvironment.of())
+    job_id = service.complete_job_id(job_id)
     printed: list[str] = []
     while True:
         if follow and service.repeat_lost_job(job_id):

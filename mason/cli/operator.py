@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 import click
 
 from mason.cli import completion
-from mason.cli.options import config_id, log_level, resolve_given_path
+from mason.cli.options import config_id, log_level, output_form, resolve_given_path
 from mason.cli.output import (
+    NO_ROWS,
+    ROWS_ONLY,
+    form_shown,
     show,
     show_json,
     show_reply,
@@ -20,11 +23,15 @@ from mason.cli.output import (
 )
 from mason.errors import BadInput, OperatorNotFound
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
+    from mason.parameters.definition import ParameterDefinition, ParameterDefinitions
     from mason.state.models import Registration
+
+_LISTED = View(columns=("Namespace", "Command", "Description", "Required"))
 
 
 @click.command(name="operator", add_help_option=False)
@@ -54,6 +61,7 @@ if TYPE_CHECKING:
 @click.option("--explain", metavar="FILE", help="Show how one file of the input is read, and write nothing.")
 @click.option("--json-schema", is_flag=True, help="Print the operator's parameters as JSON Schema.")
 @click.option("-h", "--help", "wants_help", is_flag=True, help="Show this message, or what an operator takes.")
+@output_form
 @log_level
 @click.pass_context
 def command(
@@ -154,20 +162,24 @@ def _find(namespace: str, command: str, digest: str) -> Registration:
 
 
 def _list(namespace: str) -> int:
-    from mason.cli.views.definitions import show_definitions
+    from mason.cli.views.definitions import Listing, show_definitions
     from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
-    columns = ["namespace", "command", "description", "parameters"]
-    found = Service(env).list_operators(namespace)
-    show_definitions(Kind.OPERATOR, found, f"Available {namespace or 'Operator'} Methods", env, columns, _row)
-    return 0
+    listing = Listing(
+        kind=Kind.OPERATOR,
+        title=f"Available {namespace or 'Operator'} Methods",
+        view=_LISTED,
+        describe=lambda found: [*_describe(found), *map(", ".join, _parameter_names(found).values())],
+        transcript_columns=["namespace", "command", "description", "parameters"],
+        transcript_row=lambda found: [*_describe(found), str(_parameter_names(found))],
+    )
+    return show_definitions(listing, Service(env).list_operators(namespace), env)
 
 
-def _row(found: Registration) -> list[str]:
-    description = str(found.definition.get("description", ""))
-    return [found.name.namespace, found.name.command, description, str(_parameter_names(found))]
+def _describe(found: Registration) -> list[str]:
+    return [found.name.namespace, found.name.command, str(found.definition.get("description", ""))]
 
 
 def _parameter_names(found: Registration) -> dict[str, list[str]]:
@@ -187,19 +199,28 @@ def _explain(namespace: str, command: str, digest: str) -> int:
     words = namespace if _is_folder(namespace) else str(found.name).replace(":", " ")
     show(f"mason operator {words}\n\n  {found.definition.get('description', '')}\n  {found.pinned_name}\n")
     if definitions.all:
-        rows = [
-            [each.name, each.type, "required" if each.required else _default(each.default), each.description]
-            for each in definitions.all
-        ]
+        rows = [[each.name, each.type, _how_needed(each, definitions), each.description] for each in definitions.all]
         for row, each in zip(rows, definitions.all, strict=True):
             row[3] += f" ({', '.join(each.choices)})" if each.choices else ""
             row[3] += f" [alias: {', '.join(each.aliases)}]" if each.aliases else ""
         show_table(["parameter", "type", "default", "description"], rows)
+        if definitions.one_of:
+            show(f"\nOne of these: {'; or '.join(' and '.join(group) for group in definitions.one_of)}.")
     else:
         show("It takes no parameters.")
-    example = ",".join(f"{each.name}:{each.example()}" for each in definitions.required)
+    chosen = [each for each in map(definitions.find, [*definitions.one_of, ()][0]) if each]
+    example = ",".join(f"{each.name}:{each.example()}" for each in (*definitions.required, *chosen))
     show(f"\nExample:\n  mason operator {words}" + (f' -p "{example}"' if example else ""))
     return 0
+
+
+def _how_needed(parameter: ParameterDefinition, definitions: ParameterDefinitions) -> str:
+    """Return whether a call gives the parameter, and what holds where it does not."""
+    if parameter.required:
+        return "required"
+    if any(parameter.name in group for group in definitions.one_of):
+        return "one of"
+    return _default(parameter.default)
 
 
 def _default(default: object) -> str:
@@ -264,10 +285,20 @@ def _run(
         verb = service.detach_operator if how.detach else service.plan_operator if how.plan else service.run_operator
         return verb(call, response)
 
+    if form_shown() in ROWS_ONLY:
+        _refuse_what_is_no_rows(_find(namespace, command, digest), form_shown())
     start_logging()
     with stdout_kept_clean():
         reply = reply_with(work)
     return show_reply(reply, "Operator Plan" if how.plan else "Operator Response")
+
+
+def _refuse_what_is_no_rows(found: Registration, form: str) -> None:
+    """Refuse, before anything is done, a form for rows where the operator declares that it gives something else."""
+    declared = found.definition.get("output")
+    only = declared[0] if isinstance(declared, list) and len(declared) == 1 else None
+    if isinstance(only, dict) and "JobID" in only and "Rows" not in only:
+        raise click.UsageError(f"{found.name} answers with a job. {NO_ROWS.format(form)}")
 
 
 def _refuse_parameter_file(config_id: str | None) -> None:

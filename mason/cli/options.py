@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from mason.cli import completion
-from mason.cli.output import LEVELS, choose_level
+from mason.cli.output import FORMS, LEVELS, choose_form, choose_level
 from mason.util.packaged import find_example
 
 
@@ -24,6 +24,22 @@ log_level = click.option(
     callback=_choose,
     expose_value=False,
     help="How much is said on stderr (info by default).",
+)
+
+
+def _choose_form(ctx: click.Context, parameter: click.Parameter, form: str | None) -> str:
+    choose_form(form or "")
+    return form or ""
+
+
+output_form = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(FORMS, case_sensitive=False),
+    envvar="MASON_OUTPUT",
+    callback=_choose_form,
+    expose_value=False,
+    help="The form of what is shown: a table by default on a terminal, json elsewhere. csv and ndjson are for rows.",
 )
 
 

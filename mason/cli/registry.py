@@ -6,12 +6,17 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.output import show, show_table, tell
+from mason.cli.options import output_form
+from mason.cli.output import show, show_listing, show_table, tell
 from mason.errors import BadInput
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 if TYPE_CHECKING:
     from mason.state.models import Name
+
+
+_LISTED = View(columns=("Current", "Digest", "RegisteredAt", "From"))
 
 
 @click.group(name="registry")
@@ -25,7 +30,8 @@ _workflow = click.option("-w", "--workflow", is_flag=True, help="The name is tha
 @command.command()
 @click.argument("name")
 @_workflow
-def history(name: str, workflow: bool) -> None:
+@output_form
+def history(name: str, workflow: bool) -> int:
     """Shows every version that NAME (as in table:get) has had, the newest first."""
     from mason.errors import NotFound
     from mason.state.home import read_state
@@ -36,8 +42,16 @@ def history(name: str, workflow: bool) -> None:
     rows = [
         ["*" if each.current else ".", f"sha256:{each.digest}", each.registered_at, each.source] for each in versions
     ]
-    show_table(["", "digest", "registered at", "from"], rows)
-    show("\n* = Current Version")
+
+    def print_transcript() -> None:
+        show_table(["", "digest", "registered at", "from"], rows)
+        show("\n* = Current Version")
+
+    return show_listing(
+        [dict(zip(_LISTED.columns, [row[0].strip("."), *row[1:]], strict=True)) for row in rows],
+        _LISTED,
+        print_transcript,
+    )
 
 
 @command.command()

@@ -7,8 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.options import log_level, resolve_given_path
-from mason.cli.output import colour_text, show_json, start_logging, stdout_kept_clean, tell, tell_banner
+from mason.cli.options import log_level, output_form, resolve_given_path
+from mason.cli.output import (
+    colour_text,
+    form_shown,
+    show_envelope,
+    start_logging,
+    stdout_kept_clean,
+    tell,
+    tell_banner,
+)
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -25,6 +33,7 @@ if TYPE_CHECKING:
 @click.option(
     "--require", multiple=True, metavar="NAME", help="Fail if this configuration cannot be had; can be repeated."
 )
+@output_form
 @log_level
 def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: tuple[str, ...]) -> int:
     """Runs the tests of operators on every configuration that this machine offers.
@@ -44,8 +53,11 @@ def command(path: str, configs: tuple[str, ...], on: tuple[str, ...], require: t
             list_offers(MasonEnvironment.of(), [resolve_given_path(file) for file in configs]), on, require
         )
         result = respond(lambda response: run_tests(resolve_given_path(path), offers, require, response, _tell))
-    tell_banner("Test Response")
-    show_json(result.to_dict())
+    if form_shown() == "json":
+        tell_banner("Test Response")
+    wrong = show_envelope(result.to_dict())
+    if wrong:
+        return wrong
     if result.response.status == Interrupted.status:
         return Interrupted.exit_code
     return 1 if result.response.errors else 0
@@ -64,4 +76,4 @@ def _choose_offers(offers: list[Offer], on: tuple[str, ...], require: tuple[str,
 def _tell(verdict: CaseResult) -> None:
     word = colour_text("ok  ", "green", sys.stderr) if verdict.passed else colour_text("FAIL", "red", sys.stderr)
     took = f"  {verdict.seconds:.2f} s" if verdict.seconds else ""
-    tell(f"{word}  {verdict.operator}  {verdict.case.name}  ({verdict.place}){took}")
+    tell(f" {verdict.operator}  {verdict.case.name}  ({verdict.place}){took}", mark=word)

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING
 
 import click
 
-from mason.cli.output import show, show_table, tell, tell_warning
+from mason.cli.options import output_form
+from mason.cli.output import show, show_listing, show_table, tell, tell_warning
 from mason.errors import BadInput, ConfigurationNotFound
 from mason.util.environment import MasonEnvironment
 from mason.util.names import CONFIG_ID_RULE, did_you_mean, is_config_id
+from mason.util.view import View
 from mason.util.words import DURATION_HOW, read_duration
 
 if TYPE_CHECKING:
     from mason.state.store import StateStore
+
+
+_LISTED = View(columns=("Name", "Scope", "State", "Created", "Expires", "Operators", "Configurations"))
 
 
 @click.group(name="token")
@@ -57,15 +62,14 @@ def create(
 
 
 @command.command(name="list")
-def list_all() -> None:
+@output_form
+def list_all() -> int:
     """Lists the tokens, without what they are."""
     from mason.state.home import read_state
     from mason.state.tokens import list_tokens
 
     tokens = list_tokens(read_state(MasonEnvironment.of()))
-    if not tokens:
-        show("No Tokens.  Make one with mason token create")
-        return
+    none = "No Tokens.  Make one with mason token create"
     rows = [
         [
             each.name,
@@ -78,7 +82,15 @@ def list_all() -> None:
         ]
         for each in tokens
     ]
-    show_table(["name", "scope", "state", "created", "expires", "operators", "configurations"], rows)
+
+    def print_transcript() -> None:
+        if rows:
+            show_table([each.lower() for each in _LISTED.columns], rows)
+        else:
+            show(none)
+
+    shown = [dict(zip(_LISTED.columns, row, strict=True)) for row in rows]
+    return show_listing(shown, _LISTED, print_transcript, none)
 
 
 @command.command()

@@ -10,11 +10,17 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from mason.cli.options import config_id, log_level, resolve_given_path
+from mason.cli import completion
+from mason.cli.options import config_id, log_level, output_form, resolve_given_path
 from mason.cli.output import (
+    choose_form,
+    form_shown,
+    is_form_chosen,
     leave_table,
     show,
+    show_envelope,
     show_json,
+    show_listing,
     show_reply,
     show_table,
     start_logging,
@@ -23,12 +29,19 @@ from mason.cli.output import (
     terminal_width,
 )
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 if TYPE_CHECKING:
     from mason.clients.response import Response
     from mason.operators.operator_response import OperatorResponse
     from mason.state.models import Registration
     from mason.workflows.workflow_calls import WorkflowCall
+
+_LISTED = View(columns=("Namespace", "Command", "Description"))
+_RUNS = View(columns=("RunID", "Status", "Workflow", "StartedAt", "Steps"))
+_PLAN = View(parts={"Workflow": (), "Scheduler": (), "Steps": ("Id", "Operator", "Reads", "Writes", "Waits")})
+_DEPLOYED = View(parts={"Name": (), "Schedule": (), "NextDueAt": ()})
+"""Of a run, what its steps said and how it ended is told already."""
 
 _DOINGS = {
     "scheduler": "--scheduler",
@@ -107,12 +120,21 @@ def _check_what_it_is_of(given: Mapping[str, Any], doings: Sequence[str]) -> Non
 @click.option("--from-plan", metavar="FILE", help="With --run: only if nothing has changed since the plan was saved.")
 @click.option("--draw", type=click.Choice(["text", "mermaid", "json"]), help="Print a picture of the DAG.")
 @click.option("--runs", is_flag=True, help="List the newest runs.")
-@click.option("--show", "shown_run", metavar="RUN", help="Show a run with its steps.")
+@click.option(
+    "--show", "shown_run", metavar="RUN", help="Show a run with its steps.", shell_complete=completion.run_ids
+)
 @click.option("--json", "as_json", is_flag=True, help="Print what --runs and --show have to say as JSON.")
-@click.option("--resume", "resumed_run", metavar="RUN", help="Run again what failed in a run, and what depends on it.")
+@click.option(
+    "--resume",
+    "resumed_run",
+    metavar="RUN",
+    help="Run again what failed in a run, and what depends on it.",
+    shell_complete=completion.run_ids,
+)
 @click.option("--from", "first", metavar="STEP", help="With --resume: this step, and what depends on it, as well.")
 @click.option("--only", metavar="STEP", help="With --resume: this step alone.")
 @config_id
+@output_form
 @log_level
 def command(
     namespace: str | None,
@@ -141,14 +163,16 @@ def command(
     step, and nothing is written; -r runs it, and -d has it run when it is due.
     """
     check_flags(click.get_current_context().params)
+    if as_json:
+        choose_form("json")
     if namespace and workflow is None and ":" in namespace.partition("@")[0]:
         namespace, _, workflow = namespace.partition(":")  # table:infer, as messages write it
     if scheduler:
         return _run_schedules()
     if runs:
-        return _list_runs(namespace or "", (workflow or "").partition("@")[0], as_json=as_json)
+        return _list_runs(namespace or "", (workflow or "").partition("@")[0])
     if shown_run:
-        return _show_run(shown_run, as_json=as_json)
+        return _show_run(shown_run)
     if workflow is None and not resumed_run:
         return _list(namespace or "")
     name, at, digest = (workflow or "").partition("@")
@@ -182,10 +206,11 @@ def command(
             )
         )
     save = Path(saved_plan) if saved_plan else None
-    return _answer(lambda response: service.plan_workflow(call, response, save=save, width=terminal_width(sys.stderr)))
+    width = terminal_width(sys.stderr)
+    return _answer(lambda response: service.plan_workflow(call, response, save=save, width=width), _PLAN)
 
 
-def _answer(work: Callable[[Response], OperatorResponse]) -> int:
+def _answer(work: Callable[[Response], OperatorResponse], view: View = _DEPLOYED) -> int:
     from mason.cli.views.step_table import StepTable
     from mason.service.reply import reply_with
 
@@ -193,7 +218,7 @@ def _answer(work: Callable[[Response], OperatorResponse]) -> int:
     with stdout_kept_clean():
         reply = reply_with(work)
     leave_table(StepTable)
-    return show_reply(reply, "Workflow Response")
+    return show_reply(reply, "Workflow Response", view)
 
 
 def _run_schedules() -> int:
@@ -229,28 +254,31 @@ def _draw(call: WorkflowCall, kind: str) -> int:
     return 0
 
 
-def _list_runs(namespace: str, workflow: str, *, as_json: bool) -> int:
+def _list_runs(namespace: str, workflow: str) -> int:
     from mason.cli.views.run_view import RUN_COLUMNS, run_rows
     from mason.service.service import Service
 
     found = Service(MasonEnvironment.of()).list_runs(f"{namespace}:{workflow}" if namespace else "")
-    if as_json:
-        show_json(found)
-    elif not found:
-        show("No Runs.  Run a workflow with -r")
-    else:
-        show_table(RUN_COLUMNS, run_rows(found))
-    return 0
+    none = "No Runs.  Run a workflow with -r"
+
+    def print_transcript() -> None:
+        if found:
+            show_table(RUN_COLUMNS, run_rows(found))
+        else:
+            show(none)
+
+    people = form_shown() == "table"
+    shown = [dict(zip(_RUNS.columns, row, strict=True)) for row in run_rows(found)] if people else found
+    return show_listing(shown, _RUNS, print_transcript, none)
 
 
-def _show_run(run_id: str, *, as_json: bool) -> int:
+def _show_run(run_id: str) -> int:
     from mason.cli.views.run_view import STEP_COLUMNS, run_lines, step_lines, step_rows
     from mason.service.service import Service
 
     run = Service(MasonEnvironment.of()).get_run(run_id)
-    if as_json:
-        show_json(run)
-        return 0
+    if is_form_chosen() and form_shown() != "table":
+        return show_envelope({"Errors": [], "Info": [], "Warnings": [], "Data": [run]})
     show("\n".join([*run_lines(run), ""]))
     show_table(STEP_COLUMNS, step_rows(run))
     said = list(step_lines(run))
@@ -260,16 +288,21 @@ def _show_run(run_id: str, *, as_json: bool) -> int:
 
 
 def _list(namespace: str) -> int:
-    from mason.cli.views.definitions import show_definitions
+    from mason.cli.views.definitions import Listing, show_definitions
     from mason.service.service import Service
     from mason.state.models import Kind
 
     env = MasonEnvironment.of()
-    columns = ["namespace", "command", "description"]
-    found = Service(env).list_workflows(namespace)
-    show_definitions(Kind.WORKFLOW, found, f"Available {namespace or 'Workflow'} Methods", env, columns, _row)
-    return 0
+    listing = Listing(
+        kind=Kind.WORKFLOW,
+        title=f"Available {namespace or 'Workflow'} Methods",
+        view=_LISTED,
+        describe=_describe,
+        transcript_columns=["namespace", "command", "description"],
+        transcript_row=_describe,
+    )
+    return show_definitions(listing, Service(env).list_workflows(namespace), env)
 
 
-def _row(found: Registration) -> list[str]:
+def _describe(found: Registration) -> list[str]:
     return [found.name.namespace, found.name.command, str(found.definition.get("description", ""))]

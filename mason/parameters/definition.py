@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 _PLAIN_TYPES = ("string", "integer", "number", "boolean", "date", "timestamp", "enum", "secret")
@@ -132,6 +132,8 @@ class ParameterDefinitions:
 
     required: Sequence[ParameterDefinition] = ()
     optional: Sequence[ParameterDefinition] = ()
+    one_of: Sequence[Sequence[str]] = ()
+    """Groups of optional parameters of which a call gives one whole group, as help says; the operator checks it."""
     _by_word: Mapping[str, ParameterDefinition] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -143,8 +145,8 @@ class ParameterDefinitions:
         given = given or {}
         required = [ParameterDefinition.of(each, required=True) for each in given.get("required") or ()]
         optional = [ParameterDefinition.of(each, required=False) for each in given.get("optional") or ()]
-        declared = cls(tuple(required), tuple(optional))
-        return cls(declared.required, (*declared.optional, *RESERVED)) if declared.written else declared
+        declared = cls(tuple(required), tuple(optional), tuple(map(tuple, given.get("one_of") or ())))
+        return replace(declared, optional=(*declared.optional, *RESERVED)) if declared.written else declared
 
     @property
     def all(self) -> Sequence[ParameterDefinition]:

@@ -311,6 +311,12 @@ class Service(EngineVerbs):
         self.require_job(job_id, JOB_GET)
         return repeat_lost(self.env, job_id)
 
+    def complete_job_id(self, begun: str) -> str:
+        """Return the id of the job whose id begins so, if the state knows exactly one; else what was given."""
+        from mason.operators.calls.records import complete_job_id
+
+        return complete_job_id(self._store, begun)
+
     def list_jobs(
         self, config_id: str, response: Response, *, most: int, status: str = "", name: str = ""
     ) -> list[JobRecord]:

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from random import Random
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 _CONFIG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -55,13 +59,19 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f'Did you mean "{by_lower[found[0]]}"?' if found else ""
 
 
-# Seeded by the system once: asking it for every id would cost a thread that answers requests its turn each time.
-_NUMBERS = random.Random(random.SystemRandom().getrandbits(256))
-# A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _NUMBERS.seed(random.SystemRandom().getrandbits(256)))
+@cache
+def _numbers() -> Random:
+    """Return what ids are made of; a command that needs none does not import it."""
+    from random import Random, SystemRandom
+
+    # Seeded by the system once: asking it for every id would cost a thread that answers requests its turn each time.
+    numbers = Random(SystemRandom().getrandbits(256))
+    # A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: numbers.seed(SystemRandom().getrandbits(256)))
+    return numbers
 
 
 def new_id() -> str:
     """Return 16 characters that no other record has; they are no secret."""
-    return f"{_NUMBERS.getrandbits(64):016x}"
+    return f"{_numbers().getrandbits(64):016x}"

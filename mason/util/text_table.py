@@ -25,6 +25,16 @@ def pad_text(text: str, width: int) -> str:
     return text + " " * (width - room(text))
 
 
+def escape_controls(text: str, kept: str = "") -> str:
+    """Return a text that only shows: what would move the cursor, change colours or turn the direction is written out.
+
+    The characters `kept` stay what they are.
+    """
+    if text.isprintable():
+        return text
+    return "".join(each if each.isprintable() or each in kept else repr(each)[1:-1] for each in text)
+
+
 def _widths(text: str) -> Iterator[int]:
     """Yield how many columns each character takes."""
     import unicodedata  # of no use to most commands

@@ -6,10 +6,15 @@ import shlex
 import shutil
 import subprocess
 import sys
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 
+from mason.state.models import RecordKind
+from mason.state.sqlite import SqliteStore
+from mason.util.environment import MasonEnvironment
+from mason.util.names import new_id
 from tests.cli.support import operator_with, registered
 from tests.conftest import Mason, write
 
@@ -34,6 +39,12 @@ def complete(mason: Mason, line: str) -> list[str]:
     return [offer.split(",", 1)[1] for offer in result.stdout.splitlines() if "," in offer]
 
 
+def record_of(mason: Mason, kind: RecordKind) -> str:
+    """Write the record of a job or a run, and return its id."""
+    with closing(SqliteStore(MasonEnvironment(mason.home).state_file)) as store:
+        return store.add_record(kind, new_id(), "succeeded", {}).id
+
+
 def test_commands_complete(ready: Mason) -> None:
     assert complete(ready, "mason re") == ["register", "registry"]
     assert "doctor" in complete(ready, "mason ")
@@ -48,6 +59,28 @@ def test_commands_of_a_namespace_complete(ready: Mason) -> None:
     assert complete(ready, "mason operator database ") == ["create", "delete", "get", "list"]
     assert complete(ready, "mason operator table re") == ["refresh"]
     assert complete(ready, "mason operator nothing ") == []
+
+
+def test_values_complete_after_a_comma_as_well(ready: Mason) -> None:
+    write(ready.folder, {"shop/orders.csv": "id\n1\n", "shop/old/x.csv": "id\n1\n"})
+    get, merge = "mason operator table get -c local -p ", "mason operator table merge -p "
+
+    assert complete(ready, f"{get}database_name:sh") == ["database_name:shop"]
+    assert complete(ready, f"{get}database_name:shop,table_name:or") == ["database_name:shop,table_name:orders"]
+    assert complete(ready, f"{merge}input_path:shop/o") == ["input_path:shop/old/", "input_path:shop/orders.csv"]
+    assert complete(ready, f"{merge}mode:app") == ["mode:append"]
+    assert complete(ready, f"{merge}mode=app") == ["mode=append"]
+    assert complete(ready, f"{merge}mode=append,incremental=t") == ["mode=append,incremental=true"]
+    assert complete(ready, f"{get}table_name:or") == []
+
+
+def test_ids_of_jobs_and_runs_complete(ready: Mason) -> None:
+    job = record_of(ready, RecordKind.JOB)
+    run = record_of(ready, RecordKind.RUN)
+
+    assert complete(ready, f"mason job get {job[:5]}") == [job]
+    assert complete(ready, f"mason operator job get -p job_id:{job[:5]}") == [f"job_id:{job}"]
+    assert complete(ready, f"mason workflow --resume {run[:5]}") == [run]
 
 
 def test_parameters_of_an_operator_complete(ready: Mason) -> None:

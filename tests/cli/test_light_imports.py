@@ -10,7 +10,7 @@ import sys
 from tests.conftest import PROJECT, Mason, write
 from tests.transform.conftest import Shop
 
-HEAVY = ("pyspark", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
+HEAVY = ("pyspark", "rich", "pyarrow", "pandas", "boto3", "flask", "numpy", "openlineage", "httpx")
 
 
 class TestHeavyImports:

@@ -77,6 +77,7 @@ class TestTables:
         found = table(shop, "events")
 
         assert found["Schema"]["SchemaType"] == "parquet"
+        assert [each.pop("LogicalType") for each in found["Schema"]["Columns"]] == ["string", "int32", "date32[day]"]
         assert found["Schema"]["Columns"] == [
             {"Name": "crane", "Type": "BYTE_ARRAY", "ConvertedType": "UTF8", "RepititionType": "OPTIONAL"},
             {"Name": "n", "Type": "INT32", "ConvertedType": "NONE", "RepititionType": "REQUIRED"},

@@ -77,6 +77,13 @@ class TestListing:
     def test_help_of_one_operator_prints_parameters_types_and_an_example(self, mason: Mason) -> None:
         mason.register_examples()
 
+        preview = mason("operator", "table", "preview", "--help").stdout
+        assert [line.split()[2:4] for line in preview.splitlines() if line.startswith(("path ", "table_name "))] == [
+            ["one", "of"],
+            ["one", "of"],
+        ]
+        assert "\nOne of these: path; or database_name and table_name.\n" in preview
+        assert 'mason operator table preview -p "path:' in preview
         text = mason("operator", "table", "infer", "--help").stdout
 
         rows = [line.split() for line in text.splitlines()]

@@ -58,6 +58,12 @@ class TestParameterText:
             ("a:ü€😀", {"a": "ü€😀"}),
             ("a:007", {"a": "007"}),
             ("at:noon", {"when": "noon"}),
+            ("a=1", {"a": "1"}),
+            (" a = 1 , b = 2 ", {"a": "1", "b": "2"}),
+            ("a=x:y,b=2", {"a": "x:y", "b": "2"}),
+            ('query_string="select a, b=1",a=2', {"query_string": "select a, b=1", "a": "2"}),
+            ("query_string:select a, b=1", {"query_string": "select a, b=1"}),
+            ("input_path=s3://b/a,c:d", {"input_path": "s3://b/a,c:d"}),
         ],
     )
     def test_a_value_arrives_whole(self, show: Mason, text: str, expected: dict[str, str]) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import random
+import re
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pyarrow as pa
 import pytest
 
-from mason.errors import Conflict, UnreadableFile
+from mason.errors import Conflict, MissingDependency, UnreadableFile
 from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.formats.writers import (
     avro_writer,
@@ -114,3 +116,11 @@ def test_ctrl_c_in_the_middle_leaves_nothing_behind(
     with pytest.raises(KeyboardInterrupt):
         format_.run(name)
     assert sorted(each.name for each in format_.root.iterdir()) == [".out.mason-lock", "in"]
+
+
+def test_a_missing_package_is_found_in_the_plan(format_: Format, monkeypatch: pytest.MonkeyPatch) -> None:
+    format_.given({"id": [1]})
+    monkeypatch.setitem(sys.modules, "xlsxwriter", None)
+
+    with pytest.raises(MissingDependency, match=re.escape("pip install 'mason-data[excel]'")):
+        format_.plan("xlsx")

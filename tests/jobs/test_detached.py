@@ -190,7 +190,7 @@ def test_top_lists_what_runs_and_what_it_takes(here: Mason) -> None:
     pid = process_of(here, "go")
     waiting = detach(here, "slow", "wait", "-p", "until:go", **one)
 
-    found = {each["JobID"]: each for each in here("job", "top").json["Jobs"]}
+    found = {each["JobID"]: each for each in here("job", "top").json["Data"]}
 
     assert set(found) == {job, waiting}
     told = found[job]
@@ -200,7 +200,7 @@ def test_top_lists_what_runs_and_what_it_takes(here: Mason) -> None:
     (here.folder / "go").touch()
     stands(here, job, "succeeded")
     stands(here, waiting, "succeeded")
-    assert here("job", "top").json["Jobs"] == []
+    assert here("job", "top").json["Data"] == []
 
 
 def test_a_job_that_does_not_hear_of_its_end_is_killed(here: Mason) -> None:

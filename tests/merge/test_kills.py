@@ -116,12 +116,12 @@ def test_ctrl_c_ends_a_merge_on_the_warm_spark_and_leaves_spark_idle(site: Site)
     assert (site.reader(), site.outsider(), site.leftovers()) == (site.old, site.old, [])
     eventually(lambda: site.spark_jobs()["Start"] == site.spark_jobs()["End"] > 0)
     assert site.busy_workers() == []
-    (server,) = json.loads(site.must("spark", "status", "--json"))
+    (server,) = json.loads(site.must("spark", "status", "--json"))["Data"]
     assert server["state"] == "idle"
     new = site.given()
     site.must(*merge_command("warm"))
     assert (site.reader(), site.outsider(), site.leftovers()) == (new, new, [])
-    assert json.loads(site.must("spark", "status", "--json"))[0]["pid"] == server["pid"], "it is the same Spark"
+    assert json.loads(site.must("spark", "status", "--json"))["Data"][0]["pid"] == server["pid"], "it is the same Spark"
 
 
 def test_of_two_merges_that_saw_the_same_table_one_wins_and_the_other_says_so(site: Site) -> None:

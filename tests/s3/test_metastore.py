@@ -280,7 +280,8 @@ def test_a_table_has_the_columns_of_its_commit_whichever_of_its_files_are_looked
     ]
     assert list(table.partition_keys) == ["year"]
     more = table.schema.columns[1].to_dict()
-    assert more == {"Name": "more", "Type": "int64", "ConvertedType": "NONE", "RepititionType": "OPTIONAL"}
+    physical = {"Type": "int64", "ConvertedType": "NONE", "RepititionType": "OPTIONAL"}
+    assert more == {"Name": "more", **physical, "LogicalType": "int64"}
     assert response.info == ("Looked at 3 of 6 files.",)
 
 

@@ -204,7 +204,7 @@ def test_only_this_machine_can_reach_the_server(commands: Commands) -> None:
 def test_status_shows_the_server_and_stop_stops_it(commands: Commands) -> None:
     told = commands("echo", "x")
 
-    (shown,) = json.loads(commands.mason("status", "--json"))
+    (shown,) = json.loads(commands.mason("status", "--json"))["Data"]
     assert shown["pid"] == told["server"]
     assert shown["key"] == told["key"]
     assert str(told["server"]) in commands.mason("status")

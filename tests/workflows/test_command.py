@@ -209,11 +209,11 @@ class TestRun:
         assert run["Steps"] == {"succeeded": 1, "failed": 1}
         listed = mason("workflow", "--runs").stdout.splitlines()
         assert listed[2].split()[:3] == [run["RunID"], "failed", "demo:flow"]
-        assert json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"] == run["RunID"]
+        assert json.loads(mason("workflow", "--runs", "--json").stdout)["Data"][0]["RunID"] == run["RunID"]
         shown = mason("workflow", "--show", run["RunID"][:6]).stdout
         assert re.search(r"^b +failed +demo:fail +[0-9:]{8} +[0-9.]+ s$", shown, re.MULTILINE)
         assert shown.endswith(f"\n\nb: error: {told}\n")
-        assert json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Status"] == "failed"
+        assert json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)["Data"][0]["Status"] == "failed"
 
     def test_what_an_operator_prints_does_not_get_into_the_response(self, mason: Mason) -> None:
         flow(mason, step("a", command="loud"), loud="print('loud')")
@@ -262,7 +262,7 @@ class TestRun:
         assert "Traceback" not in stderr
         ran = json.loads(stdout)
         assert ran["Errors"] == ["Interrupted: the run was stopped."]
-        shown = json.loads(mason("workflow", "--show", ran["Data"][0]["RunID"], "--json").stdout)
+        shown = mason("workflow", "--show", ran["Data"][0]["RunID"], "--json").json["Data"][0]
         assert shown["Status"] == "cancelled"
         assert [each["Status"] for each in shown["Steps"]] == ["cancelled"]
         assert not (mason.folder / "trace").exists()
@@ -314,7 +314,7 @@ resp.add_data({"Rows": record.details["RowsOut"], "Process": os.getpid()})
         stdout, stderr = process.communicate(timeout=400)  # two Sparks are started
 
         assert process.returncode == 0, stderr
-        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").stdout)
+        shown = mason("workflow", "--show", json.loads(stdout)["Data"][-1]["RunID"], "--json").json["Data"][0]
         [first], [second] = (each["Response"]["Data"] for each in shown["Steps"])
         assert first["Rows"] == second["Rows"] == 2
         assert first["Process"] != second["Process"]
@@ -360,7 +360,7 @@ config.execution.client.run_job(plan, response=resp)
         stdout, stderr = process.communicate(timeout=60)
 
         assert process.returncode == 130, stderr
-        shown = json.loads(mason("workflow", "--show", json.loads(stdout)["Data"][0]["RunID"], "--json").stdout)
+        shown = mason("workflow", "--show", json.loads(stdout)["Data"][0]["RunID"], "--json").json["Data"][0]
         assert [(each["Status"], each["Reason"]) for each in shown["Steps"]] == [("cancelled", "The run was stopped.")]
         assert shown["Steps"][0]["Attempts"][0]["Reason"].endswith("RuntimeError: no")
 
@@ -370,7 +370,7 @@ config.execution.client.run_job(plan, response=resp)
         flow(mason, step("a", command="slow"), slow=body)
         process = mason.start("workflow", "demo", "flow", "-r")
         wait_for(begun, process)
-        run_id = json.loads(mason("workflow", "--runs", "--json").stdout)[0]["RunID"]
+        run_id = json.loads(mason("workflow", "--runs", "--json").stdout)["Data"][0]["RunID"]
 
         result = mason("workflow", "--resume", run_id)
 
@@ -393,9 +393,9 @@ config.execution.client.run_job(plan, response=resp)
         time.sleep(random.Random(seed).uniform(0, 0.5))
         process.send_signal(signal.SIGKILL)
         process.communicate()
-        (run,) = json.loads(mason("workflow", "--runs", "--json").stdout)
+        (run,) = json.loads(mason("workflow", "--runs", "--json").stdout)["Data"]
         assert run["Status"] in ("lost", "succeeded")
-        shown = json.loads(mason("workflow", "--show", run["RunID"], "--json").stdout)
+        shown = mason("workflow", "--show", run["RunID"], "--json").json["Data"][0]
         committed = [each["Id"] for each in shown["Steps"] if each["Status"] == "succeeded"]
 
         result = mason("workflow", "--resume", run["RunID"])

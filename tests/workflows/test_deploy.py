@@ -370,7 +370,7 @@ class TestCommand:
         _, told = scheduler.communicate(timeout=60)
 
         assert scheduler.returncode == 0, told
-        (run,) = json.loads(flow("workflow", "--runs", "--json").stdout)
+        (run,) = json.loads(flow("workflow", "--runs", "--json").stdout)["Data"]
         assert run["Status"] == "cancelled"
 
     @pytest.mark.parametrize("flags", [["--schedule", "@daily"], ["-s", "x"]])
@@ -381,7 +381,7 @@ class TestCommand:
             "local runs a workflow at once, and leaves out when else it is due. "
             "--schedule and --schedule-name go with --deploy."
         ]
-        assert json.loads(flow("workflow", "--runs", "--json").stdout) == []
+        assert json.loads(flow("workflow", "--runs", "--json").stdout)["Data"] == []
         assert flow("workflow", "demo", "flow", "-d", *flags).exit_code == 0
 
     @pytest.mark.parametrize("flags", [["--schedule", "@daily"], ["-s", "x"], ["-d", "--save", "plan.json"]])

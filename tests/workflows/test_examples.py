@@ -34,13 +34,13 @@ def rows_of(mason: Mason, path: str) -> int:
 
 def killed_run(mason: Mason, *call: str) -> str:
     """Run something that is killed when its first step has committed and is not recorded; return the run."""
-    known = {each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)}
+    known = {each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)["Data"]}
     died = subprocess.run(
         [sys.executable, "-c", DIES_BEFORE_IT_IS_RECORDED, *call],
         cwd=mason.folder, env=mason.environment(), capture_output=True, check=False,
     )  # fmt: skip
     assert died.returncode == -signal.SIGKILL, died.stderr.decode()
-    runs = [each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)]
+    runs = [each["RunID"] for each in json.loads(mason("workflow", "--runs", "--json").stdout)["Data"]]
     (run_id,) = (each for each in runs if each not in known)
     return str(run_id)
 
@@ -191,7 +191,7 @@ class TestDaily:
         (examples.folder / "suppliers" / "acme" / "2026-03.csv").write_text("sku,name,price\n00599,rasp,9.00\n")
         changed = examples("workflow", "--resume", run_id)
 
-        shown = json.loads(examples("workflow", "--show", strict_json(unchanged)["Data"][0]["RunID"], "--json").stdout)
+        shown = examples("workflow", "--show", strict_json(unchanged)["Data"][0]["RunID"], "--json").json["Data"][0]
         assert all("ReusedFrom" in each for each in shown["Steps"])
         assert set(statuses(changed).values()) == {"succeeded"}
         assert "merge: runs again, since the files that it reads were changed." in strict_json(changed)["Info"]
@@ -211,7 +211,7 @@ class TestDaily:
             **dict.fromkeys(("summarize", "csv", "report"), "blocked"),
         }
         assert strict_json(result)["Errors"] == ["check: unique sku: 2 of 14 rows fail, such as sku 00501."]
-        shown = json.loads(examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").stdout)
+        shown = examples("workflow", "--show", strict_json(result)["Data"][0]["RunID"], "--json").json["Data"][0]
         (data,) = next(each for each in shown["Steps"] if each["Id"] == "check")["Response"]["Data"]
         assert [each["Status"] for each in data["Checks"]] == ["passed", "failed", "warned", "passed"]
         assert (examples.folder / "daily" / "failed").exists()

@@ -3,31 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from mason.cli.output import show, show_banner, show_table
+from mason.cli.output import form_shown, show, show_banner, show_listing, show_table
 from mason.state.models import Kind, Origin, Registration
 from mason.util.environment import MasonEnvironment
+from mason.util.view import View
 
 Row = Callable[[Registration], Sequence[str]]
 
 
-def show_definitions(
-    kind: Kind, found: Sequence[Registration], title: str, env: MasonEnvironment, columns: Sequence[str], row: Row
-) -> None:
-    """Print the definitions as a table. Outside of a project, what comes with Mason is listed while nothing else is."""
+@dataclass(frozen=True, kw_only=True)
+class Listing:
+    """How operators, or workflows, are listed: as people see them, and as the seeds print them into a pipe."""
+
+    kind: Kind
+    title: str
+    view: View
+    describe: Row
+    """The columns of the view."""
+    transcript_columns: Sequence[str]
+    transcript_row: Row
+
+
+def show_definitions(listing: Listing, found: Sequence[Registration], env: MasonEnvironment) -> int:
+    """Print the definitions as a list. Outside of a project, what comes with Mason is listed while nothing else is."""
     own = [each for each in found if each.origin is Origin.MASON]
     others = [each for each in found if each.origin is not Origin.MASON]
-    if others:
-        show_banner(f"{title}: {_place(kind, others, env)}/")
-        show("")
-        show_table(columns, list(map(row, others)))
-    else:
-        words = f"{kind}s"
-        show(f'No {words.title()} Registered.  Register {words} by running "mason register"')
-    if own and (env.project or not others):
-        show("\nCome with Mason:\n")
-        show_table(columns, list(map(row, own)))
+    shown_own = own if env.project or not others else []
+    words = f"{listing.kind}s"
+    none = f'No {words.title()} Registered.  Register {words} by running "mason register"'
+
+    def print_transcript() -> None:
+        if others:
+            show_banner(f"{listing.title}: {_place(listing.kind, others, env)}/")
+            show("")
+            show_table(listing.transcript_columns, list(map(listing.transcript_row, others)))
+        else:
+            show(none)
+        if shown_own:
+            show("\nCome with Mason:\n")
+            show_table(listing.transcript_columns, list(map(listing.transcript_row, shown_own)))
+
+    if form_shown() == "table" and not others:
+        show(f"{none}\n\nCome with Mason:\n" if shown_own else none)
+    rows = [
+        dict(zip(listing.view.columns or (), listing.describe(each), strict=False)) for each in (*others, *shown_own)
+    ]
+    return show_listing(rows, listing.view, print_transcript)
 
 
 def _place(kind: Kind, found: Sequence[Registration], env: MasonEnvironment) -> str:

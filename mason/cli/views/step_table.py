@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import IO, TYPE_CHECKING
 
-from mason.util.text_table import clip_lines
+from mason.util.text_table import clip_lines, escape_controls
 
 if TYPE_CHECKING:
     from mason.engines.scheduler.models.dags.dag_run import StepEvent
@@ -72,7 +72,7 @@ class StepTable:
             counted = Counter(str(event.status) for event, _, _ in self._steps.values())
             counts = [", ".join(f"{count:,} {status}" for status, count in counted.items())]
         rows = [[event.step.key, event.status, f"{(ended or now) - began:.1f} s"] for event, began, ended in steps]
-        remarks = ["", "", *(event.reason or event.step.operator for event, _, _ in steps)]
+        remarks = ["", "", *(escape_controls(event.reason or event.step.operator) for event, _, _ in steps)]
         lines, _ = clip_lines(["step", "status", "time"], rows, size.columns - 1)
         return [*_with_remarks(lines, remarks, size.columns - 1), *counts]
 

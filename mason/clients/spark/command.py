@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import click
 
-from mason.cli.output import show, show_json, show_table, tell
+from mason.cli.options import output_form
+from mason.cli.output import choose_form, form_shown, is_form_chosen, show, show_listing, show_table, tell
+from mason.util.view import View
+
+_LISTED = View(columns=("Process", "Port", "Key", "State", "Up", "Idle", "Sessions"))
 
 
 @click.group(name="spark")
@@ -13,34 +17,42 @@ def command() -> None:
 
 
 @command.command()
-@click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-def status(as_json: bool) -> None:
+@click.option("--json", "as_json", is_flag=True, help="The same as -o json.")
+@output_form
+def status(as_json: bool) -> int:
     """Shows the warm servers of this user."""
     from dataclasses import asdict
 
     from mason.clients.spark.server.status import server_statuses
 
-    servers = server_statuses()
     if as_json:
-        show_json([asdict(server) for server in servers])
-    elif servers:
-        headers = ["Process", "Port", "Key", "State", "Up", "Idle", "Sessions"]
-        rows = [
-            [
-                str(server.pid),
-                str(server.port),
-                server.key,
-                server.state,
-                _span(server.uptime),
-                _span(server.idle),
-                f"{server.sessions} ({server.sessions_in_use} in use)",
-            ]
-            for server in servers
+        choose_form("json")
+    servers = server_statuses()
+    rows = [
+        [
+            str(server.pid),
+            str(server.port),
+            server.key,
+            server.state,
+            _span(server.uptime),
+            _span(server.idle),
+            f"{server.sessions} ({server.sessions_in_use} in use)",
         ]
-        show_table(headers, rows)
-    else:
-        show("none")
+        for server in servers
+    ]
+
+    def print_transcript() -> None:
+        if rows:
+            show_table(_LISTED.columns, rows)
+        else:
+            show("none")
+
+    people = form_shown() == "table"
+    shown = [dict(zip(_LISTED.columns, row, strict=True)) for row in rows] if people else [*map(asdict, servers)]
+    code = show_listing(shown, _LISTED if people else View(), print_transcript, "none")
+    if not servers and not (is_form_chosen() and form_shown() == "json"):
         _say_why_there_is_none()
+    return code
 
 
 @command.command()

@@ -56,6 +56,7 @@ DETACHED = "Detached"
 """What a detached call was asked, where it may be run again. Whoever asks for it does that, and no server."""
 
 _PAGE = 500
+_NEWER = 10_000
 _LOST = "The process that ran it is gone. Look at what it was to write, and run it again if need be."
 _HIDDEN = (WAITS, ONE_JOB, DETACHED, "Folder", "Call", "Claim", "Process", "Fingerprint", ENGINE_NOTES, ENGINE_TOKEN)
 
@@ -98,6 +99,16 @@ def find_record(store: StateStore, job_id: str) -> Record | None:
     Of one that only an engine knows there is nothing: it is found by the configuration of that engine, and no other.
     """
     return store.get_record(RecordKind.CALL, job_id) or store.get_record(RecordKind.JOB, job_id)
+
+
+def complete_job_id(store: StateStore, begun: str) -> str:
+    """Return the id of the only newer job whose id begins so; what was given where there is none, or several."""
+    if not begun or find_record(store, begun):
+        return begun
+    kinds = (RecordKind.CALL, RecordKind.JOB)
+    newer = {each.id for kind in kinds for each in store.list_records(kind, limit=_NEWER)}
+    found = [each for each in newer if each.startswith(begun)]
+    return found[0] if len(found) == 1 else begun
 
 
 def _find_call(store: StateStore, job_id: str) -> Record | None:

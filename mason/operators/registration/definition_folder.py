@@ -194,6 +194,11 @@ def _check_parameters(document: YamlDocument, given: Mapping[str, Any]) -> Itera
             parameter = ParameterDefinition.of(each, required=kind == "required")
             for message in (*_name_problems(parameter, words), *_parameter_problems(parameter)):
                 yield document.problem(("parameters", kind, index), f'"{parameter.name}" {message}')
+    optional = {ParameterDefinition.of(each, required=False).name for each in given.get("optional") or ()}
+    for index, group in enumerate(given.get("one_of") or ()):
+        for name in group:
+            if name not in optional:
+                yield document.problem(("parameters", "one_of", index), f'"{name}" is not an optional parameter')
 
 
 def _name_problems(parameter: ParameterDefinition, words: set[str]) -> Iterator[str]:

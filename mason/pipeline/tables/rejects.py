@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import pyarrow.fs as pafs
 
@@ -14,6 +14,7 @@ from mason.errors import PathNotFound, UnreadableFile
 from mason.pipeline.storage.address import abilities_of, open_filesystem
 from mason.pipeline.storage.files import require_inside
 from mason.pipeline.tables.files import newest_commit
+from mason.util.view import View
 
 FOLDER = "_mason/quarantine"
 
@@ -25,6 +26,7 @@ class Reject:
     `id` names it among all that a table has set aside, for as long as it is there.
     """
 
+    view: ClassVar[View] = View(columns=("File", "Record", "Column", "Reason", "Raw", "Id", "Offset"))
     file: str
     record: int
     offset: int

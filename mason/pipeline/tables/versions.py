@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
-from typing import Any
+from typing import Any, ClassVar
 
 from mason.engines.storage.models.location import Location
 from mason.errors import NotFound, Unprocessable
@@ -15,6 +15,7 @@ from mason.pipeline.tables.foreign_files import Foreign
 from mason.pipeline.tables.kept_versions import Kept, KeptVersions, open_versions
 from mason.pipeline.types.evidence_json import decode_schema
 from mason.util.text_table import clip_lines
+from mason.util.view import View
 
 _SHORTEST_ID = 4
 _SHOWN_ID = 8
@@ -29,6 +30,7 @@ class VersionGone(Unprocessable):
 class Version:
     """A version of a table, what it changed, and what is kept of it."""
 
+    view: ClassVar[View] = View(columns=("Number", "Commit", "CreatedAt", "Rows", "Files", "Bytes", "Job", "Kept"))
     kept: Kept
     changes: Sequence[str]
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import Any
+from typing import Any, ClassVar
 
 from mason.engines.storage.models.location import Location, TableRef, locations_in
+from mason.util.view import View
 
 Places = Location | TableRef | Sequence[Location] | Mapping[str, Location] | Mapping[str, TableRef] | None
 """What an input or an output of a job is: one place, several, or several by their names; None where it is left out."""
@@ -61,10 +62,22 @@ class Job:
         return list(dict.fromkeys(each.storage for each in [*self.places_read, *self.places_written]))
 
 
+_COLUMNS = ("Name", "Type")
+PLAN_VIEW = View(
+    parts={"Inputs": (), "Outputs": (), "Output": (), "Limit": (), "Columns": _COLUMNS},
+    beside_picture=True,
+)
+RECORD_VIEW = View(
+    columns=("JobID", "Status", "Name", "JobType", "StartedAt", "RowsIn", "RowsOut", "RowsQuarantined"),
+    parts={"Output": (), "Error": (), "Columns": _COLUMNS},
+)
+
+
 @dataclass(frozen=True)
 class JobPlan:
     """What running a job would read, write and change."""
 
+    view: ClassVar[View] = PLAN_VIEW
     job: Job
     details: Mapping[str, Any] = field(default_factory=dict)
     payload: Any = field(default=None, repr=False, compare=False)
@@ -80,6 +93,7 @@ class JobPlan:
 class JobRecord:
     """What is known of a job that an engine has accepted."""
 
+    view: ClassVar[View] = RECORD_VIEW
     id: str
     status: JobStatus
     details: Mapping[str, Any] = field(default_factory=dict)

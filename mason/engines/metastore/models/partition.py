@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
+
+from mason.util.view import View
 
 NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 """What stands for null in the name of a partition's folder."""
@@ -14,6 +16,7 @@ NULL_PARTITION = "__HIVE_DEFAULT_PARTITION__"
 class Partition:
     """One combination of partition values and where its files lie. A null partition's value is None."""
 
+    view: ClassVar[View] = View(columns=("Values", "Path"))
     values: Mapping[str, str | None]
     path: str
 

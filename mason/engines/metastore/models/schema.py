@@ -10,6 +10,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
 
+LOGICAL_TYPE = "LogicalType"
+"""What a column holds, beside how its format stores it."""
+
+
 @dataclass(frozen=True)
 class Column:
     """A named column of a canonical (Arrow) type.
@@ -23,7 +27,9 @@ class Column:
     details: Mapping[str, str] = field(default_factory=dict)
 
     def to_dict(self) -> dict[str, Any]:
-        return {"Name": self.name, **(self.details or {"Type": str(self.type)})}
+        words = {"Name": self.name, **(self.details or {"Type": str(self.type)})}
+        # A format that tells how it stores a column leaves open what the column holds; a type alone does not.
+        return words if words.keys() <= {"Name", "Type"} else {**words, LOGICAL_TYPE: str(self.type)}
 
 
 @dataclass(frozen=True)

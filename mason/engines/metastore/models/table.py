@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, ClassVar
 
 from mason.engines.metastore.models.partition import Partition
 from mason.engines.metastore.models.schema import Schema, SchemaConflict
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.readings import draw_readings
+from mason.util.view import View
 
 
 @dataclass(frozen=True)
 class TableSummary:
     """What a listing says of a table without looking into its files."""
 
+    view: ClassVar[View] = View(columns=("Name", "DatabaseName", "Path", "CreatedAt", "CreatedBy"), beside_picture=True)
     name: str
     database_name: str
     path: str = ""

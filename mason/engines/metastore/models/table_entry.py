@@ -11,7 +11,7 @@ from dataclasses import asdict
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from mason.engines.metastore.models.schema import Column, Schema, SchemaConflict, TypeInFile
+from mason.engines.metastore.models.schema import LOGICAL_TYPE, Column, Schema, SchemaConflict, TypeInFile
 from mason.engines.metastore.models.table import Delimited, Table
 from mason.engines.storage.models.infer_options import InferOptions
 
@@ -52,11 +52,13 @@ def table_of(entry: Mapping[str, Any]) -> Table:
 def _schema(entry: Mapping[str, Any]) -> Schema:
     fields = _arrow_fields(entry["ArrowSchema"])
     entries = entry["Schema"]["Columns"]
-    columns = [
-        Column(*field, {key: word for key, word in words.items() if key != "Name"})
-        for field, words in zip(fields, entries, strict=True)
-    ]
+    columns = [Column(*field, _details(words)) for field, words in zip(fields, entries, strict=True)]
     return Schema(entry["Schema"]["SchemaType"], tuple(columns))
+
+
+def _details(words: Mapping[str, str]) -> dict[str, str]:
+    """Return what a format prints of a column besides its name and the type that it holds."""
+    return {key: word for key, word in words.items() if key not in ("Name", LOGICAL_TYPE)}
 
 
 @lru_cache(256)

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 from mason.engines.scheduler.models.timing import Timing
 from mason.errors import BadInput
 from mason.util.names import CONFIG_ID_RULE, is_config_id
+from mason.util.view import View
 
 
 @dataclass(frozen=True, kw_only=True)
 class Schedule:
     """When a named piece of work is due; without an expression, when somebody triggers it."""
 
+    view: ClassVar[View] = View(
+        columns=("Name", "Schedule", "NextDueAt", "LastDueAt", "LastRunID", "Paused", "DeployedBy", "Error")
+    )
     name: str
     expression: str = ""
     workflow: str = ""

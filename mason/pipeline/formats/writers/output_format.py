@@ -89,6 +89,8 @@ class OutputFormat:
     """Gives the names that columns have in the file."""
     is_document: bool = False
     """All rows are one document: it cannot be written in parts."""
+    package: Callable[[], object] | None = None
+    """Imports the package that writes it, where that is not one of Mason's own."""
     most_rows: int | None = None
     most_columns: int | None = None
 
@@ -109,6 +111,15 @@ class OutputFormat:
             known = ", ".join(self.compressions)
             raise BadInput(f'"{wanted}" is not a compression for {self.name}.', hint=f"One of: {known}.")
         return wanted or self.compression
+
+    def check_package(self) -> None:
+        """See that what writes the format is installed.
+
+        Raises:
+            MissingDependency: it is not.
+        """
+        if self.package is not None:
+            self.package()
 
     def check_size(self, rows: int, columns: int) -> None:
         """See that so many rows and columns fit a file.

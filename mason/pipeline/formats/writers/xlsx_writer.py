@@ -216,6 +216,7 @@ FORMATS = {
         open=XlsxFileWriter,
         count=count_rows,
         is_document=True,
+        package=_xlsxwriter,
         most_rows=MOST_ROWS,
         most_columns=MOST_COLUMNS,
     )

@@ -96,6 +96,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
 
     Raises:
         BadInput: there is no such format, compression or size, or the condition is none.
+        MissingDependency: the package that writes the format is not installed.
         BadPath: the output lies inside the table, or the other way round.
         NoSuchColumn: a column is not there.
         PathNotFound, NoData, PlanRefused: as a merge of the table would.
@@ -103,6 +104,7 @@ def plan_format(job: FormatJob) -> FormatPlan:
     """
     options = job.options
     format_ = output_format(options.format)
+    format_.check_package()
     compression = format_.check_compression(options.compression)
     size = parse_size(options.file_size)
     if size and format_.is_document:

@@ -93,6 +93,7 @@ class QueryWork(Work):
         check_parameters(statement, query.parameters)
         if query.output:
             check_output(list(query.places.values()), query.output, query.foreign)
+            _check_format(query.format)
         scans = {name: plan_scan(place) for name, place in query.places.items()}
         text = with_view_names(statement, query.database, query.identifiers)
         named = replace(statement, tree=parse_statement(text).tree)
@@ -258,6 +259,18 @@ class QueryResult(Outcome):
         assert self.rows is not None
         columns = describe_columns(self.rows.schema)
         return {**document, "Columns": columns, "RowsOut": self.rows.num_rows, "HasMore": self.has_more}
+
+
+def _check_format(name: str) -> None:
+    """See that what writes a format is installed, where that is not Mason itself.
+
+    Raises:
+        MissingDependency: it is not.
+    """
+    if name != "parquet":
+        from mason.pipeline.formats.writers.output_format import output_format
+
+        output_format(name).check_package()
 
 
 def only_the_first(limit: int) -> str:

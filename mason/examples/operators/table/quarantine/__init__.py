@@ -48,10 +48,8 @@ class TableQuarantine(OperatorDefinition):
     def _show(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
         rejects = _rejects(config, parameters, resp)
         records = list(islice(rejects, parameters.get_optional("limit")))
-        for reject in records:
-            resp.add_data(reject)
         resp.add_info(_describe_records(len(records), more=sum(1 for _ in rejects)))
-        return OperatorResponse(resp)
+        return OperatorResponse(resp, records)
 
     def _export(self, config: ValidConfig, parameters: ValidatedParameters, resp: Response) -> OperatorResponse:
         place, overwrite = config.location(parameters.get_required("path")), parameters.get_optional("overwrite")
