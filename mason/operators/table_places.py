@@ -8,7 +8,7 @@ from mason.clients.response import Response
 from mason.configurations.valid_config import ValidConfig
 from mason.engines.storage.models.location import TableRef
 from mason.errors import BadInput, TableNotFound
-from mason.parameters.table_names import is_path, split_version
+from mason.parameters.values import is_path, split_version
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from mason.operators.operator_response import OperatorResponse
 from mason.operators.operator_spec import OperatorSpec
 from mason.operators.table_places import TablePlace, find_read_table, find_written_table
 from mason.parameters.definition import RESERVED
-from mason.parameters.table_names import is_path, split_version
 from mason.parameters.validated_parameters import ValidatedParameters
+from mason.parameters.values import is_path, split_version
 from mason.state.models import Registration
 from mason.util.environment import MasonEnvironment
 from mason.util.names import class_name

@@ -12,7 +12,6 @@ from typing import Any
 
 from mason.errors import InvalidParameters
 from mason.parameters.definition import CHECKS, INTEGERS, ParameterDefinition
-from mason.parameters.table_names import is_table_name, split_version
 from mason.util.names import did_you_mean
 
 _INTEGER = re.compile(r"[-+]?[0-9]+")
@@ -20,6 +19,10 @@ _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _LONGEST_INTEGER = 100
 _NOTHING = '""'
 _HAS_NOTHING = re.compile(r'(?:^|,)\s*""\s*(?:,|$)').search
+_TABLE = re.compile(r"[^.\s/]+\.[^.\s/]+")
+_VERSION = re.compile(r"^(.*\S)\s+VERSION\s+AS\s+OF\s+(\S+)$", re.IGNORECASE | re.DOTALL)
+_TABLE_FORMATS = ("csv", "tsv", "json", "jsonl", "ndjson", "parquet", "orc", "avro", "msgpack", "xlsx")
+_TABLE_ENDINGS = tuple(f".{each}{packed}" for each in _TABLE_FORMATS for packed in ("", ".gz", ".zst", ".bz2"))
 _HALF_A_CHARACTER = re.compile("[\ud800-\udfff]")
 _TRUE, _FALSE = frozenset({"true", "yes", "1"}), frozenset({"false", "no", "0"})
 
@@ -34,6 +37,22 @@ class BadElements(Exception):
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__(*messages)
         self.messages = messages
+
+
+def is_path(text: str) -> bool:
+    """Say whether a text is the path of a table: it has a slash or a scheme in it, or the ending of a data file."""
+    return "/" in text or text.lower().endswith(_TABLE_ENDINGS)
+
+
+def is_table_name(text: str) -> bool:
+    """Say whether a text can name a table, by a path or by its database."""
+    return "\0" not in text and (is_path(text) or _TABLE.fullmatch(text) is not None)
+
+
+def split_version(text: str) -> tuple[str, str]:
+    """Return a table as it is written, and the version that is meant; "" for the newest."""
+    found = _VERSION.match(text.strip())
+    return (found[1], found[2]) if found else (text.strip(), "")
 
 
 def read_value(definition: ParameterDefinition, given: Any) -> Any:

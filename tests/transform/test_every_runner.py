@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tests.cluster import Sparks
-from tests.conftest import Mason
+from tests.conftest import Mason, write
 from tests.transform.conftest import GIVEN, Shop, open_shop
 
 STATEMENT = """\
@@ -66,3 +66,20 @@ def test_functions_windows_and_pandas_of_a_class_work_on_every_runner(mason: Mas
         {"order_id": 2, "place": 2, "grade": "small", "half": 1.5},
         {"order_id": 3, "place": 3, "grade": "small", "half": 0.5},
     ]
+
+
+def test_a_test_of_a_statement_that_only_spark_can_run_is_run_there_and_the_report_says_so(
+    mason: Mason, sparks: Sparks
+) -> None:
+    shop = configured(mason, sparks, "warm")
+    folder = shop.write_sql("stamp", "SELECT order_id, version() AS made_by FROM orders")
+    case = "name: It runs\ngiven:\n  files:\n    in/orders.csv: |\n      order_id,amount\n      1,2\n"
+    case += "parameters: {orders: in/orders.csv, customers: in/orders.csv, output: out}\nexpect: {data: {RowsOut: 1}}\n"
+    write(folder, {"tests/runs.yaml": case})
+    write(shop.folder, {"warm.yaml": f"id: warm\n{sparks.configurations()['warm.yaml']}"})
+
+    result = mason("test", "operators", "--config", "warm.yaml", "--on", "local", "--on", "warm")
+
+    assert result.exit_code == 0, result.stderr
+    assert "orders:stamp: It runs: not run on: local (" in result.stderr
+    assert "all passed" in result.stderr

@@ -318,3 +318,13 @@ def test_tests_of_a_statement_give_tables_and_expect_rows_columns_and_failed_che
 
     assert result.exit_code == 0, result.stderr
     assert "1 operator, 2 tests on local: all passed." in result.stderr
+
+
+def test_a_test_that_no_configuration_could_run_has_failed(shop: Shop) -> None:
+    folder = shop.write_sql("stamp", "SELECT order_id, version() AS made_by FROM orders")
+    write(folder, {"tests/enriches.yaml": TESTED})
+
+    result = shop.mason("test", "operators", "--on", "local")
+
+    assert result.exit_code == 1
+    assert "The local engine cannot guarantee Spark's result" in result.stderr

@@ -20,6 +20,7 @@ from mason.operators.operator_tests.judgement import judge
 from mason.operators.operator_tests.observation import Observation
 from mason.operators.operator_tests.offers import Offer
 from mason.operators.operator_tests.scratch import scratch_folder
+from mason.pipeline.sql.query import CANNOT_GUARANTEE
 from mason.util.words import counted
 
 
@@ -109,11 +110,20 @@ def _test_operator(
     if tested.cases and not accepted:
         response.add_error(f"{name} was run on no configuration: name one that it accepts with --config.", status=422)
     for case in tested.cases:
-        verdicts = []
+        verdicts: list[CaseResult] = []
+        refused: list[tuple[CaseResult, str]] = []
         for offer in accepted:
             verdict = _test_case(tested, case, offer, runner)
+            if reason := _find_refusal(verdict):
+                refused.append((verdict, reason))
+                continue
             verdicts.append(verdict)
             yield verdict
+        if not verdicts:  # nobody has run it
+            yield from (verdict for verdict, _ in refused)
+            continue
+        for verdict, reason in refused:
+            response.add_warning(f"{name}: {case.name}: not run on: {verdict.place} ({reason})")
         yield from _compare_configurations(name, case, [each.seen for each in verdicts if each.seen])
 
 
@@ -146,6 +156,13 @@ def _test_case(tested: TestedOperator, case: Case, offer: Offer, runner: CaseRun
         seconds=time.perf_counter() - began,
         seen=seen,
     )
+
+
+def _find_refusal(verdict: CaseResult) -> str:
+    """Return what the local engine says of a statement that it leaves to Spark; "" if it has run it."""
+    errors = verdict.seen.messages("Errors") if verdict.seen and not verdict.case.expect.errors else ()
+    refused = [each for each in errors if CANNOT_GUARANTEE in each]
+    return refused[0].splitlines()[0] if refused and len(refused) == len(errors) else ""
 
 
 def _compare_configurations(name: str, case: Case, seen: Sequence[Observation]) -> Iterator[CaseResult]:

@@ -23,6 +23,10 @@ PLACES = (FILE_COLUMN, ROW_COLUMN)
 """The columns that say where a row stands."""
 
 
+CANNOT_GUARANTEE = "The local engine cannot guarantee Spark's result"
+"""How an error begins by which the engine that needs no Spark leaves a statement to Spark."""
+
+
 class BadQuery(Unprocessable):
     """Raised when a statement cannot be run as it is written. 422 · exit 1"""
 

@@ -1,1 +1,1 @@
-"""The script that spark-submit runs. It has a folder of its own, which Python puts first on its path."""
+"""What runs Spark in a process of a job's own. The folder holds a script, whose folder Python puts first on its path."""

@@ -1,4 +1,4 @@
-"""Runs a query with an author's own code: the child of `mason.clients.spark.apart`, which reads an `Apart` from stdin.
+"""Runs a query with an author's own code: the child of `driver.apart`, which reads an `Apart` from stdin.
 
 What it yields goes to the pipe that its argument numbers; stdin stays open as long as its parent lives.
 """
@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from typing import Any, BinaryIO
 
-from mason.clients.spark.apart import BEAT, STARTING, Apart
+from mason.clients.spark.driver.apart import BEAT, STARTING, Apart
 from mason.clients.spark.exchange import ENDED, FAILED, write_items
 from mason.pipeline.work.failures import encode_failure
 from mason.pipeline.work.tasks import Starting, TaskEvent

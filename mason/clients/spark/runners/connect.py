@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from mason.clients.spark.apart import Apart, has_own_code, run_apart
 from mason.clients.spark.code import write_archive
+from mason.clients.spark.driver.apart import Apart, has_own_code, run_apart
 from mason.clients.spark.settings import RunnerSettings, is_version
 from mason.errors import ClientFailed, InvalidConfiguration, MasonError
 from mason.pipeline.work.tasks import Starting, TaskEvent, starting

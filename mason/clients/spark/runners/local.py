@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from mason.clients.spark.apart import Apart, has_own_code, run_apart
+from mason.clients.spark.driver.apart import Apart, has_own_code, run_apart
 from mason.clients.spark.failures import out_of_memory
 from mason.clients.spark.in_process import InProcessRunner
 from mason.clients.spark.java_home import java_home

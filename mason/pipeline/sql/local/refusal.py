@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from mason.pipeline.sql.query import BadQuery
+from mason.pipeline.sql.query import CANNOT_GUARANTEE, BadQuery
 from mason.util.names import did_you_mean
 
 
@@ -35,7 +35,7 @@ _HINT = "Use execution_engine: spark."
 
 def unlike_spark(what: str, why: str = "") -> Refusal:
     """Return the error for a part of a query that would have another answer here."""
-    return Refusal(f"The local engine cannot guarantee Spark's result for {what}{why}.", hint=_HINT)
+    return Refusal(f"{CANNOT_GUARANTEE} for {what}{why}.", hint=_HINT)
 
 
 def wrong(what: str) -> Refusal:
