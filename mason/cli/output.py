@@ -181,7 +181,7 @@ def _draw_result(envelope: Mapping[str, Any], view: View | None, model: object) 
     picture = _picture_of(model, width or _USUAL_WIDTH) if rows is None or not rows.types else []
     blocks: list[Block] = [Lines(picture)] if picture else []
     if not picture or (view and view.beside_picture):
-        blocks = [*result_blocks(data, view, width, envelope["Info"]), *blocks]
+        blocks = [*result_blocks(data, view, width, [*envelope["Info"], *envelope["Errors"]]), *blocks]
     opening = opening_line(envelope)
     if opening:
         show(opening)

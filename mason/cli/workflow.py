@@ -39,7 +39,8 @@ if TYPE_CHECKING:
 
 _LISTED = View(columns=("Namespace", "Command", "Description"))
 _RUNS = View(columns=("RunID", "Status", "Workflow", "StartedAt", "Steps"))
-_PLAN = View(parts={"Workflow": (), "Scheduler": (), "Steps": ("Id", "Operator", "Reads", "Writes", "Waits")})
+_PLAN = View(parts={"Workflow": (), "Scheduler": ()})
+"""What each step reads and writes, and what it waits for, is told while it is planned."""
 _DEPLOYED = View(parts={"Name": (), "Schedule": (), "NextDueAt": ()})
 """Of a run, what its steps said and how it ended is told already."""
 

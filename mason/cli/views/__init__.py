@@ -1,1 +1,1 @@
-"""What people see of jobs and runs at a terminal: bars and tables that are drawn anew while something changes."""
+"""What people see at a terminal: results by their shape, and bars and tables that are drawn anew in between."""
