@@ -54,16 +54,25 @@ def check_output(inputs: Sequence[Location], output: Location, foreign: str = Fo
         ForeignFiles, ChangedFiles: it is a table that holds data of others, or over whose files they have written.
         Unsupported: no table can be committed in its storage.
     """
-    if not abilities_of(output.storage).holds_tables:
-        raise Unsupported(
-            f"No table can be written to {output}: its storage neither writes on conditions nor exchanges folders.",
-            hint="Write it to another storage.",
-        )
+    check_holds_tables(output)
     for place in inputs:
         check_apart(place, output)
     table = open_table(output, foreign)
     table.check_room()
     check_foreign(table, str(output))
+
+
+def check_holds_tables(output: Location) -> None:
+    """See that the storage of an output can commit a table.
+
+    Raises:
+        Unsupported: it neither writes on conditions nor exchanges folders.
+    """
+    if not abilities_of(output.storage).holds_tables:
+        raise Unsupported(
+            f"No table can be written to {output}: its storage neither writes on conditions nor exchanges folders.",
+            hint="Write it to another storage.",
+        )
 
 
 def describe_kept_files(job: Job) -> Iterator[str]:

@@ -34,7 +34,7 @@ from mason.pipeline.tables.foreign_files import Foreign, check_foreign
 from mason.pipeline.types.column_types import decide, evidence_of, merge, storable
 from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.types.zones import check_zone
-from mason.pipeline.work.output_place import check_apart
+from mason.pipeline.work.output_place import check_apart, check_holds_tables
 from mason.pipeline.work.record_parts import describe_columns, where_given
 from mason.pipeline.work.step_attempt import StepAttempt
 
@@ -249,6 +249,7 @@ def _plan_on(job: MergeJob, table: TableStore, base: BaseTable | None) -> MergeP
 def _check_options(job: MergeJob) -> MergeJob:
     """Return the job with its options checked. Files that are merged one after the other are added to the table."""
     check_apart(job.inputs, job.output)
+    check_holds_tables(job.output)
     check_zone(job.options.timezone)
     if job.options.mode is Mode.APPEND and job.is_in_place:
         raise PlanRefused(["The output is the input: to add it to itself would double every row."])
