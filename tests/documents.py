@@ -3,8 +3,9 @@
 A fenced block after the comment `<!-- file: path -->` is a file. A block marked `console` is a shell session: a line
 that begins with `$ ` is a command (a backslash at its end goes on with the next line), the lines below are what it
 prints. There `…` stands for any text within a line and, alone on a line, for any lines. `[exit 1]` as the last line
-is the exit code, which otherwise is 0. Blocks are taken in their order, each command in a shell of its own; only a
-`cd` and a variable that is set hold for the commands below them.
+is the exit code, which otherwise is 0. A block after the comment `<!-- terminal -->` is run on a terminal of 100
+columns, so that it says what a reader sees; the others are run in a pipe. Blocks are taken in their order, each
+command in a shell of its own; only a `cd` and a variable that is set hold for the commands below them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,14 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.terminal import run_on_terminal
+
 _FENCE = re.compile(r"(?P<indent> *)```(?P<language>\w*)\s*")
 _FILE = re.compile(r"\s*<!-- file: (?P<path>\S+) -->\s*")
+_TERMINAL = re.compile(r"\s*<!-- terminal -->\s*")
+_ON_TERMINAL = "<terminal>"
+"""Stands for the path of a file where the next block is a session on a terminal."""
+_COLUMNS = 100
 _EXIT = re.compile(r"\[exit (?P<code>\d+)\]")
 _VARIABLE = re.compile(r"(?P<name>\w+)=(\$\(.*\)|\S*)", re.DOTALL)
 _FOLDER = re.compile(r"cd [^\s;&|]+")
@@ -43,6 +50,7 @@ class Command:
     output: Sequence[str]
     exit_code: int
     line: int
+    on_terminal: bool = False
 
 
 @dataclass
@@ -53,16 +61,22 @@ class Shell:
     env: Mapping[str, str]
     before: list[str] = field(default_factory=list)
 
-    def run(self, text: str) -> subprocess.CompletedProcess[str]:
-        """Run a command and return what it printed. A variable is set once: its command is not run again."""
+    def run(self, text: str, *, on_terminal: bool = False) -> tuple[str, int]:
+        """Run a command; return what it printed and its exit code. A variable is set once, not with each command."""
         variable = _VARIABLE.fullmatch(text)
         if variable is not None:
             text = f'{text}; code=$?; declare -p {variable["name"]} > "$KEPT"; exit $code'
         with tempfile.NamedTemporaryFile("r") as kept:
+            command = ["bash", "-o", "pipefail", "-c", "\n".join([*self.before, text])]
+            env = {**self.env, "KEPT": kept.name}
+            if on_terminal:
+                return run_on_terminal(
+                    command, self.workdir, {**env, "TERM": "xterm"}, columns=_COLUMNS, seconds=_SECONDS
+                )
             done = subprocess.run(
-                ["bash", "-o", "pipefail", "-c", "\n".join([*self.before, text])],
+                command,
                 cwd=self.workdir,
-                env={**self.env, "KEPT": kept.name},
+                env=env,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.STDOUT,
@@ -72,7 +86,7 @@ class Shell:
             )
             if variable is not None or _FOLDER.fullmatch(text):
                 self.before.append(kept.read() or text)
-        return done
+        return done.stdout, done.returncode
 
 
 def run_document(
@@ -112,7 +126,8 @@ def _blocks(text: str) -> Iterator[tuple[str, str, list[str], int]]:
         fence = _FENCE.fullmatch(lines[number])
         if fence is None:
             named = _FILE.fullmatch(lines[number])
-            path = named["path"] if named else path if not lines[number].strip() else ""
+            kept = path if not lines[number].strip() else ""
+            path = named["path"] if named else _ON_TERMINAL if _TERMINAL.fullmatch(lines[number]) else kept
             number += 1
             continue
         indent = len(fence["indent"])
@@ -122,13 +137,13 @@ def _blocks(text: str) -> Iterator[tuple[str, str, list[str], int]]:
 
 
 def _read(language: str, path: str, lines: list[str], number: int) -> Iterator[FileBlock | Command]:
-    if path:
+    if path and path != _ON_TERMINAL:
         yield FileBlock(path, "\n".join(lines) + "\n", number)
     elif language == "console":
-        yield from _commands(lines, number)
+        yield from _commands(lines, number, on_terminal=path == _ON_TERMINAL)
 
 
-def _commands(lines: list[str], number: int) -> Iterator[Command]:
+def _commands(lines: list[str], number: int, *, on_terminal: bool) -> Iterator[Command]:
     starts = [index for index, line in enumerate(lines) if line.startswith("$ ")]
     for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
         first = next(index for index in range(start, end) if not lines[index].endswith("\\"))
@@ -138,18 +153,18 @@ def _commands(lines: list[str], number: int) -> Iterator[Command]:
             output.pop()
         exited = _EXIT.fullmatch(output[-1]) if output else None
         code = int(exited["code"]) if exited else 0
-        yield Command(text, output[:-1] if exited else output, code, number + start)
+        yield Command(text, output[:-1] if exited else output, code, number + start, on_terminal)
 
 
 def _check(command: Command, shell: Shell, document: Path) -> None:
-    done = shell.run(command.text)
-    printed = [line.rstrip() for line in done.stdout.rstrip().splitlines()]
-    if done.returncode != command.exit_code or not _matches(command.output, printed):
+    written, exit_code = shell.run(command.text, on_terminal=command.on_terminal)
+    printed = [line.rstrip() for line in written.rstrip().splitlines()]
+    if exit_code != command.exit_code or not _matches(command.output, printed):
         said, found = "\n".join(command.output), "\n".join(printed)
         raise AssertionError(
             f"{document}:{command.line}: $ {command.text}\n"
             f"--- says, with exit code {command.exit_code}\n{said}\n"
-            f"--- prints, with exit code {done.returncode}\n{found}"
+            f"--- prints, with exit code {exit_code}\n{found}"
         )
 
 

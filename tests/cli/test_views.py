@@ -296,6 +296,15 @@ class TestShapes:
         assert isinstance(grid, Grid) and list(grid.headers) == ["a"]
         assert pairs == Pairs([("b", "2")])
 
+    def test_nothing_in_a_document_is_executed_its_keys_included(self) -> None:
+        hostile = "\x1b[2J\u202e"
+        data = [{hostile: hostile, f"{hostile}a": [{hostile: hostile}], f"{hostile}b": [{"x": {hostile: hostile}}]}]
+
+        drawn = draw_blocks(result_blocks(data, None, 80), 80, coloured=False)
+
+        assert all(each.isprintable() or each == "\n" for each in drawn)
+        assert drawn.count(r"\x1b[2J\u202e") == 6
+
     def test_wide_characters_keep_the_columns_in_line(self) -> None:
         (grid,) = result_blocks([{"name": "東京", "n": 1}, {"name": "ab", "n": 2}], None, 80)
 

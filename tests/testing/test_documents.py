@@ -67,3 +67,9 @@ def test_a_block_of_another_language_is_left_alone(tmp_path: Path) -> None:
     run(tmp_path, "```bash\n$ exit 1\n```\n\n<!-- file: a.txt -->\nProse between.\n```text\nx\n```")
 
     assert not (tmp_path / "a.txt").exists()
+
+
+def test_a_block_for_a_terminal_is_run_on_one_and_the_others_are_not(tmp_path: Path) -> None:
+    shown = console("$ test -t 1 && tput cols", "100")
+
+    run(tmp_path, f"<!-- terminal -->\n{shown}\n\n{console('$ test -t 1', '[exit 1]')}")

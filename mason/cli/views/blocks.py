@@ -126,14 +126,14 @@ def _document_blocks(document: object, view: View | None, width: int | None, sai
     chosen = document if parts is None else {key: document[key] for key in parts if key in document}
     flat = _flat(chosen)
     cells = {key: cell_text(value) for key, value in flat.items() if not _is_grid(value) and value not in ("", None)}
-    pairs = [(key, cell) for key, cell in cells.items() if not any(cell in line for line in said)]
+    pairs = [(escape_controls(key), cell) for key, cell in cells.items() if not any(cell in line for line in said)]
     if pairs:
         yield Pairs(pairs)
     grids = {key: value for key, value in flat.items() if _is_grid(value)}
     for key, value in grids.items():
         columns = (parts or {}).get(key) or all_keys(value)
         grid = rows_grid(Rows(columns, value), width)
-        title = key if len(grids) > 1 else ""
+        title = escape_controls(key) if len(grids) > 1 else ""
         # Lists within a document are no rows that -o csv would print.
         yield replace(grid, title=title, can_be_csv=False) if isinstance(grid, Grid) else grid
 

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from mason.cli.views.blocks import Block, Grid, Lines, Pairs
-from mason.util.text_table import clip_text, escape_controls, room
+from mason.util.text_table import clip_text, escape_controls, pad_text, room
 from mason.util.words import counted
 
 _GAP = 2
@@ -46,7 +46,9 @@ def _draw_pairs(block: Pairs, width: int | None, coloured: bool) -> Iterator[str
     most = width or _ENDLESS
     names = min(max(room(name) for name, _ in block.values), max(most // 2, 1))
     for name, value in block.values:
-        line = Text.assemble((clip_text(name, names).ljust(names), "bold"), "  ", clip_text(value, most - names - _GAP))
+        line = Text.assemble(
+            (pad_text(clip_text(name, names), names), "bold"), "  ", clip_text(value, most - names - _GAP)
+        )
         yield _render(line, width, coloured)
 
 
