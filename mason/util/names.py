@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import os
-import random
 import re
 from collections.abc import Iterable
+from functools import cache
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import random
 
 _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]{0,62}")
 _CONFIG_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,62}")
@@ -55,13 +59,18 @@ def did_you_mean(word: str, known: Iterable[str]) -> str:
     return f'Did you mean "{by_lower[found[0]]}"?' if found else ""
 
 
-# Seeded by the system once: asking it for every id would cost a thread that answers requests its turn each time.
-_NUMBERS = random.Random(random.SystemRandom().getrandbits(256))
-# A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=lambda: _NUMBERS.seed(random.SystemRandom().getrandbits(256)))
-
-
 def new_id() -> str:
     """Return 16 characters that no other record has; they are no secret."""
-    return f"{_NUMBERS.getrandbits(64):016x}"
+    return f"{_numbers().getrandbits(64):016x}"
+
+
+@cache
+def _numbers() -> random.Random:
+    """Return what gives numbers, seeded by the system once: each question to it would cost a thread its turn."""
+    import random  # a listing reads this module, and makes no ids
+
+    numbers = random.Random(random.SystemRandom().getrandbits(256))
+    # A process that was forked would give the same ids as the one that it came from, and as every other fork of it.
+    if hasattr(os, "register_at_fork"):
+        os.register_at_fork(after_in_child=lambda: numbers.seed(random.SystemRandom().getrandbits(256)))
+    return numbers

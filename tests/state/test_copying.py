@@ -39,7 +39,7 @@ def test_everything_is_in_the_database_as_it_was_in_the_file(
 
     counts = copy_state(file, there)
 
-    operators = list_operators(file)
+    operators = file.list_registrations(Kind.OPERATOR)
     assert counts == {"registrations": len(operators), "configurations": 1, "records": 2}
     assert list_operators(there) == operators
     name = Name(Kind.OPERATOR, "job", "get")
