@@ -5,7 +5,7 @@ set -uo pipefail
 cd "$(dirname "$0")/.."
 trap 'exit 130' INT
 failed=()
-for script in commands merge explode format merge_pyspark overhead small_merge pool summarize dedupe query small_query memory executors s3 glue workflow api; do
+for script in commands projects merge explode format merge_pyspark overhead small_merge pool summarize dedupe query small_query memory executors s3 glue workflow api; do
     echo "== $script"
     .venv/bin/python -m "benchmarks.$script" "$@" || failed+=("$script")
 done

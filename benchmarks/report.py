@@ -164,7 +164,7 @@ GROUPS = (
         "Commands",
         "CPU time of whole processes, user and system. DuckDB's plain `DESCRIBE` takes the schema of the first file "
         "for all; `table get` looks into every file, as DuckDB does with `union_by_name`.",
-        ("commands",),
+        ("commands", "projects"),
         "commands",
     ),
 )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import signal
 import sys
 import threading
@@ -16,8 +17,11 @@ def main() -> None:
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # a job ends as with ctrl-C: cancelled, nothing left
     sys.unraisablehook = _interrupt_again
     try:
+        is_new = "mason.cli.main" not in sys.modules
         from mason.cli.main import run  # in here, so that ctrl-C during the imports is nothing special either
 
+        if is_new:  # what was imported stays to the end: looking through it would be a tenth of a short command
+            gc.freeze()
         code = run()
         _ignore_signals()
     except KeyboardInterrupt:

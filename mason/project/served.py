@@ -8,18 +8,19 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from mason.configurations.saved import list_configurations
+from mason.configurations.configuration import Configuration
+from mason.configurations.saved import BUILT_IN, find_configuration
 from mason.configurations.valid_config import validate_configuration
-from mason.errors import AlreadyExists, InvalidConfiguration, InvalidProject, StateFailed
+from mason.errors import AlreadyExists, InvalidConfiguration, InvalidProject, MasonError, StateFailed
 from mason.project.project_file import Project, is_below
 from mason.project.surroundings import ProjectOnDisk
-from mason.state.home import open_state
+from mason.state.home import open_state, read_state
 from mason.state.models import Kind, Name, Origin, RecordKind, Registration, SavedConfiguration
 from mason.state.store import StateStore
 from mason.state.surroundings import Surroundings
@@ -116,7 +117,7 @@ def _check_roots(env: MasonEnvironment, project: Project) -> None:
         *find_shared_places(project, [str(project.root)] if project.root else [], "The root of the project"),
         *find_shared_places(project, env.roots or (), "The root of the calls"),
     ]
-    for configuration in list_configurations(env)[0]:
+    for configuration in _usable_configurations(env):
         try:
             roots = validate_configuration(configuration, env).roots or ()
         except InvalidConfiguration:  # no call can use it as it is
@@ -127,6 +128,17 @@ def _check_roots(env: MasonEnvironment, project: Project) -> None:
         raise InvalidProject(
             dict.fromkeys(problems), "Calls could change what the server runs. Keep the data in a folder of their own."
         )
+
+
+def _usable_configurations(env: MasonEnvironment) -> Iterator[Configuration]:
+    """Yield the configurations that calls can name: the project's, which must be right, and the saved ones."""
+    store = read_state(env)
+    here = store.surroundings.configurations()
+    for config_id in here:
+        yield find_configuration(env, store, config_id)
+    for config_id in {BUILT_IN, *(each.id for each in store.list_configurations())} - set(here):
+        with suppress(MasonError):  # one that an earlier Mason saved, and that no call can use as it is
+            yield find_configuration(env, store, config_id)
 
 
 def find_shared_places(project: Project, roots: Iterable[str], what: str) -> list[str]:

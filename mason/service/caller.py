@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from mason.errors import Forbidden
-from mason.state.tokens import Scope, Token
+
+if TYPE_CHECKING:
+    from mason.state.tokens import Scope, Token
 
 
 @dataclass(frozen=True)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from urllib.parse import quote
 
 from mason.errors import InvalidConfiguration
-from mason.util.dotenv import env_files, read_env_files
 from mason.util.environment import MasonEnvironment, read_settings
 
 _SCHEMES = ("postgresql://", "postgres://")
@@ -49,7 +49,7 @@ def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:
     wrong = [name for name in names if not _NAME.fullmatch(name)]
     if wrong:
         raise InvalidConfiguration([f"{source}: {{{{{name}}}}} is not the name of a variable." for name in wrong])
-    variables = {**read_env_files(env_files(env.home, env.project)), **os.environ} if names else {}
+    variables = {**_read_env_files(env), **os.environ} if names else {}
     unset = [name for name in names if name not in variables]
     if unset:
         advice = "Set it in the environment, or in a .env file."
@@ -57,3 +57,9 @@ def _fill_variables(text: str, source: str, env: MasonEnvironment) -> str:
     if _REFERENCE.fullmatch(text):
         return variables[names[0]]
     return _REFERENCE.sub(lambda found: quote(variables[found[1]], safe=""), text)
+
+
+def _read_env_files(env: MasonEnvironment) -> Mapping[str, str]:
+    from mason.util.dotenv import env_files, read_env_files  # every command asks for the address; most have none
+
+    return read_env_files(env_files(env.home, env.project))

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from mason.errors import Conflict
-from mason.state.sql_store import SqlStore, Statements
+from mason.state.registering import Statements
+from mason.state.sql_store import SqlStore
 
 _REGISTRATIONS = "kind, namespace, command, digest, definition, source, registered_at"
 _RECORDS = "kind, id, status, document, version, created_at, updated_at"

@@ -12,7 +12,8 @@ from psycopg import Connection
 
 from mason.errors import BadInput, StateFailed
 from mason.state.postgres_connections import MIGRATIONS, SCHEMA, connections_to
-from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
+from mason.state.registering import Row, Statements
+from mason.state.sql_store import SqlStore, T, require_any
 from mason.util.redaction import Redactor
 
 _LOCK = 0x6D61736F6E  # "mason": any number will do that others do not take

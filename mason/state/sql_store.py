@@ -6,11 +6,10 @@ from __future__ import annotations
 
 import json
 from abc import abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any, ClassVar, Protocol, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, TypeVar
 
-from mason.errors import AlreadyExists, AlreadyRegistered, Conflict, StateFailed
+from mason.errors import AlreadyExists, Conflict, StateFailed
 from mason.state.models import (
     Kind,
     Lease,
@@ -24,49 +23,19 @@ from mason.state.models import (
     RunStep,
     SavedConfiguration,
 )
+from mason.state.registering import (
+    Row,
+    Statements,
+    decide_outcomes,
+    insert_registration,
+    insert_version,
+    name_key,
+    now_text,
+    read_registration,
+    set_current,
+)
 from mason.state.store import StateStore
 
-
-def decide_outcomes(current: Mapping[Name, str], new: Sequence[Registration], *, replace: bool) -> list[Outcome]:
-    """Return what becomes of each new registration.
-
-    Raises:
-        AlreadyRegistered: with one line for every registration that is refused.
-    """
-    problems = [*_clashes(current, new)]
-    outcomes = []
-    for registration in new:
-        digest = current.get(registration.name)
-        if digest is None:
-            outcomes.append(Outcome.ADDED)
-        elif digest == registration.digest:
-            outcomes.append(Outcome.UNCHANGED)
-        else:
-            outcomes.append(Outcome.REPLACED)
-            if not replace:
-                problems.append(
-                    f"{registration.source}: {registration.name} is registered with other content "
-                    f"(sha256:{digest[:12]}, this is {registration.short_digest}). "
-                    "Use -f to make this one current; the other stays runnable by its digest."
-                )
-    if problems:
-        raise AlreadyRegistered(problems)
-    return outcomes
-
-
-def _clashes(current: Iterable[Name], new: Sequence[Registration]) -> Iterable[str]:
-    # `mason operator table` lists a namespace, or runs the operator of that name: it cannot do both.
-    sources = {registration.name: registration.source for registration in new}
-    names = {*current, *sources}
-    namespaces = {(name.kind, name.namespace): name for name in sorted(names) if name.namespace}
-    for name in sorted(names):
-        other = namespaces.get((name.kind, name.command))
-        if not name.namespace and other and (name in sources or other in sources):
-            place = sources.get(name) or sources[other]
-            yield f'{place}: the {name.kind} "{name}" without a namespace and the namespace of "{other}" have one name.'
-
-
-Row = tuple[Any, ...]
 T = TypeVar("T")
 
 _CURRENT_CONFIGURATION = "current_configuration"
@@ -81,19 +50,6 @@ _DEFINITIONS = (
     "SELECT name, value FROM settings ORDER BY 1",
     "SELECT id, version FROM records WHERE kind = 'token' ORDER BY 1",
 )
-
-
-class Statements(Protocol):
-    """What can be asked of a database inside a transaction. `?` stands for a value, whatever the database calls it."""
-
-    def rows(self, query: str, values: Sequence[Any] = ()) -> list[Row]:
-        """Return what a query finds."""
-
-    def run(self, statement: str, values: Sequence[Any] = ()) -> int:
-        """Run a statement and return how many rows it changed."""
-
-    def run_many(self, statement: str, values: Sequence[Sequence[Any]]) -> None:
-        """Run a statement once for each of the values."""
 
 
 class SqlStore(StateStore):
@@ -116,7 +72,7 @@ class SqlStore(StateStore):
             outcomes = decide_outcomes(current, [each.registration for each in new], replace=replace)
             for each, outcome in zip(new, outcomes, strict=True):
                 if outcome is not Outcome.UNCHANGED:
-                    _insert_registration(db, each)
+                    insert_registration(db, each)
             return outcomes
 
         return self._alone(work)
@@ -125,32 +81,32 @@ class SqlStore(StateStore):
         def work(db: Statements) -> None:
             where = "kind = ? AND namespace = ? AND command = ? AND digest = ?"
             for each in new:
-                key = (*_key(each.registration.name), each.registration.digest)
+                key = (*name_key(each.registration.name), each.registration.digest)
                 if not db.rows(f"SELECT 1 FROM registrations WHERE {where}", key):  # noqa: S608
-                    _insert_version(db, each)
+                    insert_version(db, each)
 
         self._alone(work)
 
     def list_registrations(self, kind: Kind) -> list[Registration]:
         where = "WHERE r.kind = ? AND c.digest IS NOT NULL ORDER BY r.namespace, r.command"
-        return [_registration(row) for row in self._read(_REGISTRATION + where, (kind,))]
+        return [read_registration(row) for row in self._read(_REGISTRATION + where, (kind,))]
 
     def get_registration(self, name: Name) -> Registration | None:
         where = "WHERE r.kind = ? AND r.namespace = ? AND r.command = ? AND c.digest IS NOT NULL"
-        rows = self._read(_REGISTRATION + where, _key(name))
-        return _registration(rows[0]) if rows else None
+        rows = self._read(_REGISTRATION + where, name_key(name))
+        return read_registration(rows[0]) if rows else None
 
     def get_history(self, name: Name) -> list[Registration]:
         where = "WHERE r.kind = ? AND r.namespace = ? AND r.command = ? ORDER BY r.number DESC"
-        return [_registration(row) for row in self._read(_REGISTRATION + where, _key(name))]
+        return [read_registration(row) for row in self._read(_REGISTRATION + where, name_key(name))]
 
     def set_current(self, name: Name, digest: str) -> None:
-        self._alone(lambda db: _set_current(db, name, digest))
+        self._alone(lambda db: set_current(db, name, digest))
 
     def remove_registration(self, name: Name) -> None:
         def work(db: Statements) -> None:
             for table in ("current_registrations", "registrations"):
-                db.run(f"DELETE FROM {table} WHERE kind = ? AND namespace = ? AND command = ?", _key(name))  # noqa: S608
+                db.run(f"DELETE FROM {table} WHERE kind = ? AND namespace = ? AND command = ?", name_key(name))  # noqa: S608
             db.run("DELETE FROM object_files WHERE digest NOT IN (SELECT digest FROM registrations)")
 
         self._alone(work)
@@ -162,7 +118,7 @@ class SqlStore(StateStore):
         return dict(self._read("SELECT path, content FROM object_files WHERE digest = ? ORDER BY path", (digest,)))
 
     def save_configurations(self, configurations: Sequence[SavedConfiguration]) -> None:
-        rows = [(each.id, each.text, each.source, each.checked_by, _now()) for each in configurations]
+        rows = [(each.id, each.text, each.source, each.checked_by, now_text()) for each in configurations]
         statement = (
             "INSERT INTO configurations (id, text, source, checked_by, saved_at) VALUES (?, ?, ?, ?, ?) "
             "ON CONFLICT (id) DO UPDATE SET text = excluded.text, source = excluded.source, "
@@ -192,7 +148,7 @@ class SqlStore(StateStore):
         )
 
     def add_record(self, kind: RecordKind, record_id: str, status: str, document: Mapping[str, Any]) -> Record:
-        now = _now()
+        now = now_text()
         row = (kind, record_id, status, json.dumps(document), 1, now, now)
         added = self._write(
             "INSERT INTO records (kind, id, status, document, version, created_at, updated_at) "
@@ -204,7 +160,7 @@ class SqlStore(StateStore):
         return _record(row)
 
     def update_record(self, seen: Record, status: str, document: Mapping[str, Any]) -> Record:
-        row = (seen.kind, seen.id, status, json.dumps(document), seen.version + 1, seen.created_at, _now())
+        row = (seen.kind, seen.id, status, json.dumps(document), seen.version + 1, seen.created_at, now_text())
         changed = self._write(
             "UPDATE records SET status = ?, document = ?, version = ?, updated_at = ? "
             "WHERE kind = ? AND id = ? AND version = ?",
@@ -279,7 +235,9 @@ class SqlStore(StateStore):
         return hash(tuple(tuple(self._read(query)) for query in _DEFINITIONS))
 
     def save_run_steps(self, steps: Sequence[RunStep]) -> None:
-        rows = [(each.run, each.step, each.number, each.status, json.dumps(each.document), _now()) for each in steps]
+        rows = [
+            (each.run, each.step, each.number, each.status, json.dumps(each.document), now_text()) for each in steps
+        ]
         self._write_many(
             "INSERT INTO run_steps (run, step, number, status, document, updated_at) VALUES (?, ?, ?, ?, ?, ?) "
             "ON CONFLICT (run, step) DO UPDATE SET number = excluded.number, status = excluded.status, "
@@ -360,45 +318,6 @@ def require_any(state_id: str, name: str) -> None:
         )
 
 
-def _insert_registration(db: Statements, new: NewRegistration) -> None:
-    _insert_version(db, new)
-    _set_current(db, new.registration.name, new.registration.digest)
-
-
-def _insert_version(db: Statements, new: NewRegistration) -> None:
-    registration = new.registration
-    key = (*_key(registration.name), registration.digest)
-    db.run_many(
-        "INSERT INTO object_files (digest, path, content) VALUES (?, ?, ?) ON CONFLICT DO NOTHING",
-        [(registration.digest, path, content) for path, content in new.files.items()],
-    )
-    # A version that comes back is the newest again, so that it needs a new number.
-    db.run("DELETE FROM registrations WHERE kind = ? AND namespace = ? AND command = ? AND digest = ?", key)
-    db.run(
-        "INSERT INTO registrations (kind, namespace, command, digest, definition, source, registered_at) "
-        "VALUES (?, ?, ?, ?, ?, ?, ?)",
-        (*key, json.dumps(registration.definition), registration.source, _now()),
-    )
-
-
-def _set_current(db: Statements, name: Name, digest: str) -> None:
-    db.run(
-        "INSERT INTO current_registrations (kind, namespace, command, digest) VALUES (?, ?, ?, ?) "
-        "ON CONFLICT (kind, namespace, command) DO UPDATE SET digest = excluded.digest",
-        (*_key(name), digest),
-    )
-
-
-def _key(name: Name) -> tuple[str, str, str]:
-    return (name.kind, name.namespace, name.command)
-
-
-def _registration(row: tuple[Any, ...]) -> Registration:
-    kind, namespace, command, digest, definition, source, registered_at, current = row
-    name = Name(Kind(kind), namespace, command)
-    return Registration(name, digest, json.loads(definition), source, registered_at, bool(current))
-
-
 def _record(row: tuple[Any, ...]) -> Record:
     kind, record_id, status, document, version, created_at, updated_at = row
     return Record(
@@ -410,7 +329,3 @@ def _record(row: tuple[Any, ...]) -> Record:
         created_at=created_at,
         updated_at=updated_at,
     )
-
-
-def _now() -> str:
-    return datetime.now(UTC).isoformat(timespec="microseconds")

@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from mason.errors import StateFailed
-from mason.state.sql_store import Row, SqlStore, Statements, T, require_any
+from mason.state.registering import Row, Statements
+from mason.state.sql_store import SqlStore, T, require_any
 from mason.state.sqlite_file import RESTORE, FileMark, is_state, make_state, require_same
 from mason.util.disk_room import LEAST_ROOM, DiskRoom
 

@@ -71,6 +71,26 @@ class Surroundings:
         return ""
 
 
+class OnlyConfigurations(Surroundings):
+    """A project for what was deployed in it: its configurations. The definitions are those of the deployment."""
+
+    def __init__(self, project: Surroundings) -> None:
+        super().__init__(offers_packaged=project.offers_packaged)
+        self._project = project
+        self.file = project.file
+
+    def configurations(self) -> Mapping[str, SavedConfiguration]:
+        return self._project.configurations()
+
+    @property
+    def root(self) -> Path | None:
+        return self._project.root
+
+    @property
+    def default_configuration(self) -> str:
+        return self._project.default_configuration
+
+
 class _FindSurroundings(Protocol):
     def __call__(self, env: MasonEnvironment, store: StateStore) -> Surroundings: ...
 

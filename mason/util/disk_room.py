@@ -5,8 +5,8 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 LEAST_ROOM = 1024 * 1024
 """So many bytes the state needs to go on."""
@@ -14,8 +14,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 _IN_WORDS = os.strerror(errno.ENOSPC)
 
 
-@dataclass(frozen=True)
-class DiskRoom:
+class DiskRoom(NamedTuple):
     """A file system, by the folder that it is mounted at, and the bytes in it that this user may write."""
 
     mount: str

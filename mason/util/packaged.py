@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
-from uuid import uuid4
 
 _EXAMPLES = ("mason", "examples")
 
@@ -63,6 +61,9 @@ def _find_examples() -> Path:
 
 def _copy_whole(source: Path, target: Path) -> None:
     """Copy a folder so that nobody ever sees half of it; another process may do the same."""
+    import shutil  # every listing reads this module, and hardly any command copies
+    from uuid import uuid4
+
     target.parent.mkdir(parents=True, exist_ok=True)
     staging = target.with_name(f".{target.name}-{uuid4().hex[:8]}")
     shutil.copytree(source, staging, ignore=shutil.ignore_patterns("__pycache__", ".mason"))

@@ -12,13 +12,12 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import yaml
 
 
-@dataclass(frozen=True, order=True)
-class Problem:
+class Problem(NamedTuple):
     """What is wrong, and where: shown as `file:line: key: message`."""
 
     file: str
@@ -41,6 +40,7 @@ _Loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 _INTEGER = re.compile(r"[-+]?(0|[1-9][0-9]*)")
 _NUMBER = re.compile(r"[-+]?(\.[0-9]+|[0-9]+(\.[0-9]*)?)([eE][-+]?[0-9]+)?")
 _WORDS = {"true": True, "True": True, "TRUE": True, "false": False, "False": False, "FALSE": False}
+_NUMBER_BEGINS = frozenset("+-.0123456789")
 _NULLS = frozenset({"", "~", "null", "Null", "NULL"})
 
 
@@ -118,6 +118,58 @@ def parse_yaml(text: str, *, name: str, plain_text: bool = False) -> YamlDocumen
     return YamlDocument(name, text, value, builder.lines)
 
 
+def parse_value(text: str, *, name: str) -> Any:
+    """Return the value that `parse_yaml` would, in one pass and without lines: for listings, which read many files.
+
+    Raises:
+        YamlProblem: as `parse_yaml`, which has the last word on whatever is unusual.
+    """
+    loader = _Loader(text)
+    try:
+        return _read_document(loader)
+    except (_Unusual, yaml.YAMLError):
+        return parse_yaml(text, name=name).value
+    finally:
+        loader.dispose()
+
+
+class _Unusual(Exception):
+    """Raised when a text has something in it that wants a closer look."""
+
+
+def _read_document(loader: Any) -> Any:
+    next_event = loader.get_event
+    next_event()
+    if isinstance(next_event(), yaml.StreamEndEvent):
+        return None
+    value = _build_value(next_event(), next_event, 0)
+    next_event()
+    if not isinstance(next_event(), yaml.StreamEndEvent):
+        raise _Unusual
+    return value
+
+
+def _build_value(event: Any, next_event: Any, depth: int) -> Any:
+    kind = type(event)
+    if kind is yaml.ScalarEvent:
+        return event.value if event.style else plain_scalar(event.value)
+    if depth >= MAXIMUM_DEPTH:
+        raise _Unusual
+    if kind is yaml.SequenceStartEvent:
+        values = []
+        while type(event := next_event()) is not yaml.SequenceEndEvent:
+            values.append(_build_value(event, next_event, depth + 1))
+        return values
+    if kind is not yaml.MappingStartEvent:
+        raise _Unusual  # an alias
+    found: dict[str, Any] = {}
+    while type(event := next_event()) is not yaml.MappingEndEvent:
+        if type(event) is not yaml.ScalarEvent or event.value in found:
+            raise _Unusual
+        found[event.value] = _build_value(next_event(), next_event, depth + 1)
+    return found
+
+
 class _Builder:
     """Turns nodes into values and remembers the line of each key."""
 
@@ -156,6 +208,8 @@ def plain_scalar(text: str) -> Any:
         return None
     if text in _WORDS:
         return _WORDS[text]
+    if text[0] not in _NUMBER_BEGINS:
+        return text
     if _INTEGER.fullmatch(text):
         return int(text)
     return float(text) if _NUMBER.fullmatch(text) and not _has_leading_zero(text) else text

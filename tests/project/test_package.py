@@ -104,7 +104,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
         "mason/configurations/local.yaml",
         "mason/operators/operator_tests/schema.json",
         "mason/operators/registration/schema.json",
-        "mason/operators/starter/config.yaml",
+        "mason/project/templates/init/shared/mason.yaml",
         "mason/workflows/definition/schema.json",
         "mason/clients/glue/schema.json",
         "mason/testing/__init__.py",

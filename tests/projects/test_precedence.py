@@ -9,7 +9,7 @@ from tests.api.support import until
 from tests.cli.support import configured, registered
 from tests.conftest import Mason, write
 from tests.definitions import write_operator
-from tests.projects.conftest import CONFIGURATION, Shop
+from tests.projects.conftest import CONFIGURATION, WORKFLOW, Shop
 
 
 def test_operators_and_workflows_are_there_from_any_folder_below_without_being_registered(shop: Shop) -> None:
@@ -134,9 +134,13 @@ def test_env_of_the_project_goes_before_that_of_the_home_and_the_environment_bef
 
 
 def test_a_deployed_workflow_runs_what_it_was_deployed_with(shop: Shop) -> None:
+    registered(shop.mason, write_operator(shop.mason.folder / "elsewhere", "orders", "wave"))
+    step = "  - {id: two, type: operator, namespace: orders, command: wave}\n"
+    shop.has({"workflows/orders/greet/workflow.yaml": f"{WORKFLOW}{step}"})
     deployed = shop("workflow", "orders", "greet", "-d", "--schedule", "@daily", "-s", "nightly")
     assert deployed.exit_code == 0, deployed.stdout
     shop.says("changed")
+    write_operator(shop.folder / "operators", "orders", "wave", body='resp.add_info("changed")')
     shop.has({"workflows/orders/greet/workflow.yaml": "type: workflow\nnamespace: orders\ncommand: greet\ndag: []\n"})
 
     triggered = shop("operator", "schedule", "trigger", "-p", "schedule_name:nightly")

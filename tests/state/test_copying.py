@@ -7,7 +7,7 @@ import pytest
 from mason.errors import Conflict
 from mason.operators.registration.definition_folder import read_definitions
 from mason.operators.registration.definition_kind import OPERATORS
-from mason.operators.registration.registry import list_operators, register
+from mason.operators.registration.registry import register
 from mason.state.copying import copy_state
 from mason.state.heartbeat import Heartbeat
 from mason.state.home import make_home
@@ -39,9 +39,9 @@ def test_everything_is_in_the_database_as_it_was_in_the_file(
 
     counts = copy_state(file, there)
 
-    operators = list_operators(file)
+    operators = file.list_registrations(Kind.OPERATOR)
     assert counts == {"registrations": len(operators), "configurations": 1, "records": 2}
-    assert list_operators(there) == operators
+    assert there.list_registrations(Kind.OPERATOR) == operators
     name = Name(Kind.OPERATOR, "job", "get")
     assert there.get_history(name) == file.get_history(name)
     assert {each.digest: there.get_files(each.digest) for each in operators} == {

@@ -122,6 +122,32 @@ def test_a_name_and_a_namespace_cannot_be_the_same_word(store: StateStore) -> No
         store.register([new(Name(Kind.OPERATOR, "", "table"), "d" * 64)], replace=True)
 
 
+def test_versions_are_kept_without_becoming_current(store: StateStore) -> None:
+    store.add_versions([new(digest="b" * 64, content=b"kept")])
+    assert store.get_registration(GET) is None and store.list_registrations(Kind.OPERATOR) == []
+    assert store.get_files("b" * 64) == {"__init__.py": b"kept"}
+
+    store.register([new()], replace=False)
+    store.add_versions([new(digest="b" * 64, content=b"kept"), new(digest="c" * 64)])
+
+    assert [(each.digest[0], each.current) for each in store.get_history(GET)] == [
+        ("c", False),
+        ("a", True),
+        ("b", False),
+    ]
+    assert store.list_digests() == {"a" * 64, "b" * 64, "c" * 64}
+
+
+def test_a_configuration_that_is_deleted_is_not_current_any_more(store: StateStore) -> None:
+    store.save_configurations([SavedConfiguration(each, f"id: {each}", "", "0.1.0") for each in ("1", "2")])
+    store.set_current_configuration("1")
+
+    store.delete_configuration("2")
+    assert store.get_current_configuration() == "1"
+    store.delete_configuration("1")
+    assert store.get_current_configuration() is None and store.list_configurations() == []
+
+
 def test_configurations_are_kept_as_they_were_written(store: StateStore) -> None:
     store.save_configurations([SavedConfiguration("1", "id: 1 # mine\n", "a.yaml", "0.1.0")])
     store.set_current_configuration("1")

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from mason.util.yaml_file import YamlProblem, parse_yaml, read_yaml
+from mason.util.yaml_file import YamlProblem, parse_value, parse_yaml, read_yaml
+from tests.conftest import PROJECT
 
 BOMB = "a: &a [x, x, x, x, x, x, x, x, x, x]\n" + "".join(
     f"{name}: &{name} [{', '.join([f'*{before}'] * 10)}]\n" for before, name in zip("abcdefgh", "bcdefghi", strict=True)
@@ -94,3 +96,44 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     (tmp_path / "large.yaml").write_bytes(b"#" * (5 * 2**20))
     with pytest.raises(YamlProblem, match=r"large\.yaml: larger than 4 MiB"):
         read_yaml(tmp_path / "large.yaml")
+
+
+EXAMPLE_FILES = sorted((PROJECT / "mason").rglob("*.yaml"))
+
+
+@pytest.mark.parametrize("path", EXAMPLE_FILES, ids=lambda path: str(path.relative_to(PROJECT)))
+def test_the_quick_way_reads_what_the_careful_one_does(path: Path) -> None:
+    text = path.read_text()
+
+    assert parse_value(text, name="x") == parse_yaml(text, name="x").value
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "# nothing\n",
+        "a: &x {b: 1}\nc: *x\n",
+        "- 0123\n- 12:30\n- yes\n- '5'\n- ~\n- -.5e3\n- |\n  5\n",
+        "a: b: c\n",
+        "a: 1\na: 2\n",
+        "? [a]\n: 1\n",
+        "--- 1\n--- 2\n",
+        "[" * 60,
+        "a: &x [*x]\n",
+        "\t- a\n",
+    ],
+)
+def test_the_quick_way_agrees_on_what_is_odd(text: str) -> None:
+    def outcome(read: Callable[[], object]) -> object:
+        try:
+            return read()
+        except YamlProblem as error:
+            return str(error)
+
+    quick, careful = (
+        outcome(lambda: parse_value(text, name="x")),
+        outcome(lambda: parse_yaml(text, name="x").value),
+    )
+
+    assert quick == careful

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from mason.state.models import Kind, Name, Origin, Registration
 from mason.util.names import is_identifier
-from mason.util.yaml_file import Problem, YamlProblem, parse_yaml
+from mason.util.yaml_file import Problem, YamlProblem, parse_value
 
 _IGNORED = frozenset({"__pycache__"})
 
@@ -22,12 +24,25 @@ def definition_file(kind: Kind) -> str:
 def outline_folder(folder: Path, kind: Kind, origin: Origin) -> tuple[list[Registration], list[Problem]]:
     """Return the definitions below a folder without their digests, and what is wrong with those that have no name."""
     found, problems = [], []
-    for place, content in _read_each(folder, definition_file(kind)):
-        try:
-            found.append(_outline(kind, place, content, origin))
-        except YamlProblem as error:
-            problems.append(error.problem)
+    with _without_collections():
+        for place, content in _read_each(folder, definition_file(kind)):
+            try:
+                found.append(_outline(kind, place, content, origin))
+            except YamlProblem as error:
+                problems.append(error.problem)
     return found, problems
+
+
+@contextmanager
+def _without_collections() -> Iterator[None]:
+    """Collect no garbage meanwhile: hundreds of definitions are thousands of objects, and all of them stay."""
+    before = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if before:
+            gc.enable()
 
 
 def find_folders(folder: Path, kind: Kind, name: Name | None = None) -> list[Path]:
@@ -53,25 +68,32 @@ def counts(name: str) -> bool:
 
 def _read_each(folder: Path, file_name: str) -> Iterator[tuple[str, bytes]]:
     """Yield each folder that has a definition, with the content of its file; what cannot be read has none."""
-    for place, folders, files in os.walk(folder):
-        folders[:] = sorted(name for name in folders if counts(name))
-        if file_name in files:
+    folders = [str(folder)]
+    while folders:
+        place = folders.pop()
+        try:
+            with os.scandir(place) as entries:  # as os.walk does, in half of its time
+                found = {each.name: each.is_dir(follow_symlinks=False) for each in entries}
+        except OSError:
+            continue
+        if found.get(file_name) is False:
             try:
                 with open(f"{place}/{file_name}", "rb") as stream:
                     yield place, stream.read()
             except OSError:
                 yield place, b""
+        folders += [f"{place}/{name}" for name in sorted(found, reverse=True) if found[name] and counts(name)]
 
 
 def _outline(kind: Kind, place: str, content: bytes, origin: Origin) -> Registration:
     file = f"{place}/{definition_file(kind)}"
     try:
-        document = parse_yaml(content.decode("utf-8-sig"), name=file)
+        read = parse_value(content.decode("utf-8-sig"), name=file)
     except UnicodeDecodeError as error:
         raise YamlProblem(Problem(file, 0, "", f"is not UTF-8 text (byte {error.start})")) from error
-    value: Any = document.value if isinstance(document.value, dict) else {}
+    value: Any = read if isinstance(read, dict) else {}
     namespace, command = value.get("namespace") or "", value.get("command")
     for key, word in (("namespace", namespace), ("command", command)):
         if not isinstance(word, str) or not (is_identifier(word) or (key == "namespace" and not word)):
-            raise YamlProblem(document.problem((key,), "the definition has no name that can be used"))
+            raise YamlProblem(Problem(file, 0, key, "the definition has no name that can be used"))
     return Registration(Name(kind, namespace, str(command)), "", value, place, origin=origin)

@@ -20,6 +20,7 @@ from mason.pipeline.work.memory_limits import limit_memory, server_limits
 from mason.state.home import open_state, read_state
 from mason.state.models import RecordKind
 from mason.state.schedules import LOCAL, change_schedule, find_schedule
+from mason.state.surroundings import OnlyConfigurations
 from mason.util.environment import MasonEnvironment
 from mason.workflows.definition.definitions import Definitions
 from mason.workflows.definition.parameter_file import parse_parameters
@@ -122,7 +123,9 @@ def restore_workflow(env: MasonEnvironment, document: Mapping[str, Any]) -> Vali
     """
     roots = document.get("Roots")
     bound = replace(env, roots=None if roots is None else tuple(roots))
-    definitions = Definitions(bound, read_state(env), document.get("Pinned", {}))
+    store = read_state(env)
+    store.surroundings = OnlyConfigurations(store.surroundings)
+    definitions = Definitions(bound, store, document.get("Pinned", {}))
     name, _, digest = str(document["Workflow"]).partition("@")
     file = parse_parameters(document["Parameters"], document["ParameterFile"])
     return validate_workflow(definitions, definitions.workflow(name, digest), file, document["Configuration"])
