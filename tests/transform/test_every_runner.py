@@ -81,7 +81,8 @@ def test_a_test_of_a_statement_that_only_spark_can_run_is_run_there_and_the_repo
     shop = configured(mason, sparks, "warm")
     folder = shop.write_sql("stamp", "SELECT order_id, version() AS made_by FROM orders")
     case = "name: It runs\ngiven:\n  files:\n    in/orders.csv: |\n      order_id,amount\n      1,2\n"
-    case += "parameters: {orders: in/orders.csv, customers: in/orders.csv, output: out/made}\nexpect: {data: {RowsOut: 1}}\n"
+    case += "parameters: {orders: in/orders.csv, customers: in/orders.csv, output: out/made}\n"
+    case += "expect: {data: {RowsOut: 1}}\n"
     write(folder, {"tests/runs.yaml": case})
     write(shop.folder, {"warm.yaml": f"id: warm\n{sparks.configurations()['warm.yaml']}"})
 
