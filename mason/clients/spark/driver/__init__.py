@@ -1,1 +1,1 @@
-"""What runs Spark in a process of a job's own. The folder has a script in it, so Python puts it first on its path."""
+"""What runs Spark in a process of a job's own: scripts, whose folder Python puts first on its path."""
