@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+import yaml
 
 from tests.cluster import Sparks, configuration
 from tests.conftest import Mason, Result, write
@@ -122,8 +123,9 @@ def spark_shop(mason: Mason, sparks: Sparks) -> Shop:
     return open_shop(mason, configuration(sparks.runners["warm"]))
 
 
-def open_shop(mason: Mason, text: str) -> Shop:
-    """Return a shop whose jobs run by a configuration."""
-    write(mason.folder, {**FILES, "one.yaml": text})
+def open_shop(mason: Mason, text: str, files: Mapping[str, str] | None = None) -> Shop:
+    """Return a shop whose jobs run by a configuration, which is the current one from now on."""
+    write(mason.folder, {**(FILES if files is None else files), "one.yaml": text})
     assert mason("config", "one.yaml").exit_code == 0
+    assert mason("config", "-s", yaml.safe_load(text).get("id", "one")).exit_code == 0
     return Shop(mason)

@@ -290,9 +290,9 @@ given:
       2,9,2026-01-02,6
     in/customers.jsonl:
       - {customer_id: 7, country: NL}
-parameters: {orders: in/orders.csv, customers: in/customers.jsonl, output: out, since: 2026-01-02}
+parameters: {orders: in/orders.csv, customers: in/customers.jsonl, output: out/made, since: 2026-01-02}
 expect:
-  table: out
+  table: out/made
   rows:
     - {order_id: 2, day: 2026-01-02}
   schema: {order_id: int64, day: date, country: string}
@@ -304,7 +304,7 @@ given:
   files:
     in/orders.csv: "order_id,customer_id,day,amount\\n1,7,2026-01-01,5\\n1,9,2026-01-02,6\\n"
     in/customers.csv: "customer_id,country\\n7,NL\\n"
-parameters: {orders: in/orders.csv, customers: in/customers.csv, output: out}
+parameters: {orders: in/orders.csv, customers: in/customers.csv, output: out/made}
 expect:
   errors: ["unique order_id: 2 of 2 rows fail"]
 """

@@ -28,7 +28,13 @@ from mason.operators.operator_tests.observation import (
     what_changed,
 )
 from mason.operators.operator_tests.offers import Offer
-from mason.operators.operator_tests.scratch import Place, find_changes, place_of_its_own, snapshot
+from mason.operators.operator_tests.scratch import (
+    Place,
+    find_changes,
+    find_written,
+    place_of_its_own,
+    snapshot,
+)
 from mason.operators.runner import OperatorCall, prepare_operator, respond
 from mason.state.home import read_state
 from mason.state.models import Registration
@@ -71,7 +77,7 @@ class CaseRunner:
                 ended=ended,
                 tables=tables,
                 files=files,
-                changed=find_changes(before, after),
+                changed=find_written(before, after),
                 outside=[*guard.refused, *guard.left_behind, *place.strays(), *touched],
                 raised_at=_find_raising_line(log, operator.source),
                 ids=ids_in([*results.values(), response]),

@@ -104,3 +104,19 @@ def _digest(file: Path) -> str:
 def find_changes(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
     """Return the paths that are new, gone or different."""
     return sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+
+
+def find_written(before: Mapping[str, str], after: Mapping[str, str]) -> list[str]:
+    """Return the paths that are new, gone or different, but for what a job leaves that has published nothing.
+
+    That is the lock of a table, and the folders around it in which there is nothing else.
+    """
+    changed = find_changes(before, after)
+    locks = [path for path in changed if path.endswith("lock") and ".mason" in path]
+    files = [path for path in changed if path not in locks and FOLDER not in (before.get(path), after.get(path))]
+
+    def is_of_locks(path: str) -> bool:
+        inside = f"{path}/"
+        return any(each.startswith(inside) for each in locks) and not any(each.startswith(inside) for each in files)
+
+    return [path for path in changed if path not in locks and not (path not in before and is_of_locks(path))]
