@@ -10,6 +10,7 @@ import click
 
 from mason.cli.output import show, tell
 from mason.errors import BadInput
+from mason.project.making import list_operator_templates
 from mason.util.environment import MasonEnvironment
 
 if TYPE_CHECKING:
@@ -24,12 +25,20 @@ def command() -> None:
 @command.command()
 @click.argument("namespace")
 @click.argument("name", metavar="COMMAND")
-def operator(namespace: str, name: str) -> None:
+@click.option(
+    "-t",
+    "--template",
+    default="class",
+    show_default=True,
+    type=click.Choice(list_operator_templates()),
+    help="A table out of tables in SQL (sql) or over DataFrames (spark), or anything else (class).",
+)
+def operator(namespace: str, name: str, template: str) -> None:
     """Adds an operator with a test of it."""
     from mason.project.making import add_definition
     from mason.state.models import Kind
 
-    _tell_made(add_definition(_project(), Kind.OPERATOR, namespace, name))
+    _tell_made(add_definition(_project(), Kind.OPERATOR, namespace, name, template))
     show(f"Try it: mason operator {namespace} {name} --help")
 
 

@@ -88,6 +88,11 @@ class Engine(Generic[C]):
             return self._built.setdefault(name, built)
         return self._built[name]
 
+    @property
+    def built(self) -> Sequence[C]:
+        """The clients that were touched."""
+        return tuple(self._built.values())
+
     def name_of(self, client: C) -> str:
         """Return what the configuration calls one of the clients."""
         return next((name for name, built in self._built.items() if built is client), type(client).__name__)

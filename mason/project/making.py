@@ -28,6 +28,11 @@ def list_templates() -> list[str]:
     return sorted(each.name for each in (_TEMPLATES / "init").iterdir() if each.is_dir() and each.name != _SHARED)
 
 
+def list_operator_templates() -> list[str]:
+    """Return the names of the kinds of operators that can be added."""
+    return sorted(each.name for each in (_TEMPLATES / "new" / Kind.OPERATOR).iterdir() if each.is_dir())
+
+
 def make_project(root: Path, template: str) -> list[Path]:
     """Make a project in a folder and return its files; what is there already is never touched.
 
@@ -42,8 +47,8 @@ def make_project(root: Path, template: str) -> list[Path]:
     return _write({path: text for folder in folders for path, text in _fill(folder, words)}, root)
 
 
-def add_definition(project: Project, kind: Kind, namespace: str, command: str) -> list[Path]:
-    """Add an operator or a workflow to a project, and return its files.
+def add_definition(project: Project, kind: Kind, namespace: str, command: str, template: str = "") -> list[Path]:
+    """Add an operator (of one of its templates) or a workflow to a project, and return its files.
 
     Raises:
         BadInput: a name cannot be one, or the project names no folder for it.
@@ -57,7 +62,7 @@ def add_definition(project: Project, kind: Kind, namespace: str, command: str) -
             f"{project.file} names no folder of {kind}s.", hint=f'Add one to it, "{kind}s: [{kind}s]", and make it.'
         )
     words = {"NAMESPACE": namespace, "COMMAND": command, "CLASS": class_name(namespace, command)}
-    return _write(dict(_fill(_TEMPLATES / "new" / kind, words)), folders[0])
+    return _write(dict(_fill(_TEMPLATES / "new" / kind / template, words)), folders[0])
 
 
 def add_client(project: Project, name: str, role: str) -> list[Path]:

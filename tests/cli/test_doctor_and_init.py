@@ -190,8 +190,14 @@ class TestInit:
             ["bash", "-c", told], env=environment, cwd=mason.folder, capture_output=True, text=True, check=False
         )
 
-    @pytest.mark.parametrize("arguments", [["deep/er/with a space"], ["--template", "sql"]])
-    def test_the_printed_command_works(self, mason: Mason, arguments: list[str]) -> None:
+    @pytest.mark.parametrize(
+        ("arguments", "said"),
+        [
+            (["deep/er/with a space"], "orders has 5 columns: order (int64), customer (string), "),
+            (["--template", "sql"], "3 rows: {folder}/data/report/customers. 2 checks of 3 rows: 2 passed."),
+        ],
+    )
+    def test_the_printed_command_works(self, mason: Mason, arguments: list[str], said: str) -> None:
         result = mason("init", *arguments)
 
         assert result.exit_code == 0
@@ -199,7 +205,7 @@ class TestInit:
         done = self._try_it(mason, result.stdout.removeprefix("Try it: ").strip())
         assert done.returncode == 0, done.stderr
         assert '"Errors": []' in done.stdout
-        assert "orders has 5 columns: order (int64), customer (string), " in done.stderr
+        assert said.format(folder=mason.folder) in done.stderr
         assert "1 operator, 2 tests on local: all passed." in done.stdout + done.stderr
         again = self._try_it(mason, result.stdout.removeprefix("Try it: ").strip())
         assert again.returncode == 0, again.stderr
@@ -230,6 +236,14 @@ class TestInit:
             assert valid.stdout == f"The project {name} is valid: 2 configurations, 1 operator, 1 workflow.\n"
             assert planned.exit_code == 0, planned.stdout
         assert mason("init", "x", "-t", "fiels").exit_code == 2
+
+    def test_the_own_operator_of_a_template_is_of_the_form_that_suits_it(self, mason: Mason) -> None:
+        for name, file in (("sql", "transform.sql"), ("spark", "__init__.py")):
+            mason("init", name, "-t", name)
+            own = mason.folder / name / "operators" / "orders" / "spend"
+
+            assert {"operator.yaml", file, "tests/sums_up.yaml", "tests/since.yaml"} <= set(tree(own))
+        assert "class OrdersSpend(SparkOperator):" in (own / "__init__.py").read_text()
 
     def test_what_is_there_is_not_touched(self, mason: Mason) -> None:
         write(mason.folder, {"demo/mason.yaml": "mine"})

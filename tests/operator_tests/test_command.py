@@ -184,3 +184,21 @@ def test_another_test_is_not_another_version_of_the_operator(tested: Mason) -> N
 
     assert again.exit_code == 0, again.stderr
     assert "Unchanged:" in again.stderr
+
+
+def test_the_records_of_a_tested_job_are_not_in_the_home_of_who_tests(mason: Mason) -> None:
+    parameters = "  required:\n    - {name: rows, type: table}\n    - {name: output, type: table, access: write}\n"
+    write(
+        mason.folder / "operators/try/copy",
+        {
+            "operator.yaml": f"type: operator\nnamespace: try\ncommand: copy\ndescription: Copies\nparameters:\n{parameters}",
+            "transform.sql": "SELECT * FROM rows\n",
+            "tests/one.yaml": "name: It copies\ngiven: {files: {in/a.csv: [{id: 1}]}}\n"
+            "parameters: {rows: in/, output: out/}\nexpect: {table: out, rows: [{id: 1}]}\n",
+        },
+    )
+
+    result = mason("test", "operators", "--on", "local", variables={"MASON_PROJECT": "elsewhere"})
+
+    assert result.exit_code == 0, result.stderr
+    assert not mason.home.exists()

@@ -21,6 +21,28 @@ def test_a_new_operator_is_there_at_once_with_a_test_that_passes(shop: Shop) -> 
     assert tested.exit_code == 0, tested.stdout + tested.stderr
 
 
+def test_a_new_operator_of_tables_is_valid_and_its_test_passes(shop: Shop) -> None:
+    for template, file in (("sql", "transform.sql"), ("spark", "__init__.py")):
+        made = shop("new", "operator", "stock", template, "--template", template)
+
+        assert made.exit_code == 0, made.stderr
+        assert f"Made {shop.folder}/operators/stock/{template}/{file}" in made.stderr
+    assert shop("new", "operator", "stock", "other", "-t", "sq").exit_code == 2
+    valid = shop("validate")
+    assert valid.stdout == "The project shop is valid: 2 configurations, 3 operators, 1 workflow.\n", valid.stderr
+    tested = shop("test", "operators/stock/sql", "--on", "local")
+    assert tested.exit_code == 0, tested.stdout + tested.stderr
+
+
+def test_a_statement_that_is_wrong_is_among_the_problems_of_the_project(shop: Shop) -> None:
+    shop("new", "operator", "stock", "sql", "--template", "sql")
+    shop.has({"operators/stock/sql/transform.sql": "SELECT * FROM inputt\n"})
+
+    told = shop.error("validate")
+
+    assert f'{shop.folder}/operators/stock/sql/transform.sql:1:15: operator.yaml declares no table "inputt"' in told
+
+
 def test_a_new_workflow_runs(shop: Shop) -> None:
     shop("new", "workflow", "stock", "nightly")
     shop.below("data/shop")

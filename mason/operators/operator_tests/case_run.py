@@ -58,7 +58,7 @@ class CaseRunner:
         code = snapshot(Path(operator.source))
         with place_of_its_own(self.scratch) as (place, guard), _capture_log() as log:
             began = datetime.now(UTC)
-            config = offer.placed(place.work)
+            config = offer.placed(place.work, place.env)
             results = self._prepare(case.given, config, place)
             before = place.snapshot()
             parameters = fill_parameters(case.parameters, results)

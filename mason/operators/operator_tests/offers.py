@@ -28,11 +28,13 @@ class Offer:
     config: ValidConfig
     reason_against: str = ""
 
-    def placed(self, root: Path) -> ValidConfig:
-        """Return the configuration with its databases and paths below a folder; the engine stays warm for the next."""
-        engines = {role: _with_root(engine, root) for role, engine in self.config.engines.items()}
-        # The engine that computes has no place of its own, and is not to be started again for each test.
-        return replace(self.config, engines={**engines, "execution": self.config.execution})
+    def placed(self, root: Path, env: MasonEnvironment) -> ValidConfig:
+        """Return the configuration with its databases and paths below a folder, and its records in a home of their own.
+
+        The engine stays warm for the next.
+        """
+        engines = {role: _with_root(engine, root, env) for role, engine in self.config.engines.items()}
+        return replace(self.config, engines={**engines, "execution": _with_home(self.config.execution, env)})
 
 
 def list_offers(env: MasonEnvironment, files: Sequence[Path]) -> list[Offer]:
@@ -79,7 +81,14 @@ def _reason_against(config: ValidConfig) -> str:
         return str(error)
 
 
-def _with_root(engine: Engine[Any], root: Path) -> Engine[Any]:
+def _with_home(engine: Engine[Any], env: MasonEnvironment) -> Engine[Any]:
+    """Return the engine that computes, with the clients that are built: none is started again for each test."""
+    for client in engine.built:
+        client.belong_to(env)
+    return replace(engine, env=env, _joined={})
+
+
+def _with_root(engine: Engine[Any], root: Path, env: MasonEnvironment) -> Engine[Any]:
     configurations: Mapping[str, Mapping[str, Any]] = {
         name: {**values, "root": str(root)} if name == _LOCAL else values
         for name, values in engine.configurations.items()
@@ -88,6 +97,6 @@ def _with_root(engine: Engine[Any], root: Path) -> Engine[Any]:
         role=engine.role,
         config_id=engine.config_id,
         configurations=configurations,
-        env=engine.env,
+        env=env,
         secrets=engine.secrets,
     )

@@ -67,7 +67,8 @@ def place_of_its_own(scratch: Path) -> Iterator[tuple[Place, Guard]]:
     before, variables, bytecode = Path.cwd(), dict(os.environ), sys.dont_write_bytecode
     os.chdir(place.work)
     os.environ["MASON_HOME"] = str(place.env.home)
-    os.environ.pop("MASON_STATE", None)  # what a test does is nobody else's affair
+    for name in ("MASON_STATE", "MASON_PROJECT"):  # what a test does is nobody else's affair
+        os.environ.pop(name, None)
     sys.dont_write_bytecode = True  # the folder of an operator is not the place for what Python remembers of it
     try:
         with guard_folder(scratch) as guard:

@@ -1,0 +1,1 @@
+SELECT * FROM input WHERE id IS NOT NULL
