@@ -1,4 +1,4 @@
-"""The names that an engine has for the tables of a statement, put into its text: it means what was checked, or fails."""
+"""The names that an engine has for the tables of a statement, put into its text: what it means stays what it was."""
 
 from __future__ import annotations
 
@@ -34,7 +34,8 @@ def with_view_names(statement: Statement, database: str, views: Mapping[str, str
         if view.casefold() != place.name.casefold():
             written = text[place.start : place.end]
             if "`" in text[place.start : place.end + 1] or written.casefold() != f"{place.database}.".casefold():
-                said = f'Two databases have a table "{place.name}"; this one stands in backticks, or apart from its database.'
+                said = f'Two databases have a table "{place.name}"; this one'
+                said += " stands in backticks, or apart from its database."
                 raise statement.problem(place.start, said, f"Write it as {place.database}.{place.name}.")
             between = written.replace(".", "_")
         text = text[: place.start] + between + text[place.end :]
@@ -76,7 +77,7 @@ def _qualified_places(statement: Statement, database: str) -> Iterator[tuple[Any
 
 
 def _is_in_sight(column: Any, place: TableName, database: str) -> bool:
-    """Whether a table that is called so stands where the column could be of it; else it is a field: `alias.field.id`."""
+    """Whether a table that is called so stands where the column could be of it; else this is `alias.field.id`."""
     select = column.find_ancestor(exp.Select)
     while select is not None:
         for source in (select.args.get("from_"), *(select.args.get("joins") or ())):
