@@ -119,7 +119,11 @@ def find_tables(config: ValidConfig, database: str, statement: Statement, resp: 
     finder = _TableFinder(config, database, resp)
     found = {(each.database, each.name): each for each in (finder.find(statement, table) for table in statement.tables)}
     names = Counter(each.name.casefold() for each in found.values())
-    views = {each.view_name(is_unique=names[each.name.casefold()] == 1): each.to_ref() for each in found.values()}
+    views = {
+        # One of two that is of the database of the statement may be named without it, so it keeps its name.
+        each.view_name(is_unique=each.database == database or names[each.name.casefold()] == 1): each.to_ref()
+        for each in found.values()
+    }
     if len({view.casefold() for view in views}) < len(found):
         tables = ", ".join(f"{database}.{name}" for database, name in found)
         raise BadInput(f"Some of these tables cannot be told apart: {tables}.", hint="Rename one of them.")

@@ -104,7 +104,8 @@ def find_project(chosen: str = "") -> str:
     """Return the folder of the project that is chosen, or that the working directory lies in; nothing outside of any.
 
     The nearest `mason.yaml` counts. One that another user owns is passed over, with a warning: in a folder that all may
-    write to, such as /tmp, it would have whoever works below it run that user's code.
+    write to, such as /tmp, it would have whoever works below it run that user's code. So is a link of another user's,
+    wherever it leads: the folders that the file names are looked for beside the link.
     """
     if chosen:
         return os.path.abspath(os.path.expanduser(chosen))  # noqa: PTH100, PTH111
@@ -123,7 +124,8 @@ def find_project(chosen: str = "") -> str:
 
 
 def _is_own(file: str) -> bool:
-    if os.stat(file).st_uid in (0, os.getuid()):  # noqa: PTH116
+    owners = {os.lstat(file).st_uid, os.stat(file).st_uid}  # noqa: PTH116
+    if owners <= {0, os.getuid()}:
         return True
     if file not in _warned:
         import logging  # hardly anybody has to be warned

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import re
 from collections.abc import Callable
 from decimal import Decimal
 from pathlib import Path
@@ -110,6 +111,47 @@ def test_a_table_that_cannot_be_found_is_named(
         crm.sql(statement).to_arrow()
 
     assert said in str(error.value)
+
+
+OTHER_MEANINGS = [
+    ("WITH orders AS (SELECT 666 AS id) SELECT * FROM shop.orders", 'WITH defines "orders"'),
+    ("WITH shop_orders AS (SELECT 666 AS id) SELECT * FROM shop.orders, crm.orders", 'WITH defines "shop_orders"'),
+    ("SELECT * FROM shop .orders, crm.orders o, crm.shop", "apart from its database"),
+    ("SELECT * FROM shop./*a.b*/orders, crm.orders o, crm.shop", "apart from its database"),
+    ("SELECT orders.id FROM shop.orders, crm.orders", "which one is it? Give the table a short name"),
+]
+
+
+@pytest.mark.parametrize(("statement", "said"), OTHER_MEANINGS)
+def test_a_table_is_never_another_one_that_the_statement_calls_alike(
+    crm: Connection, statement: str, said: str
+) -> None:
+    crm.save(CUSTOMERS, "crm.shop")
+
+    with pytest.raises(Unprocessable, match=re.escape(said)):
+        crm.sql(statement).to_arrow()
+
+
+def test_a_table_defined_by_with_may_read_the_one_of_its_name(crm: Connection) -> None:
+    found = crm.sql("WITH orders AS (SELECT * FROM crm.orders) SELECT orders.id FROM orders ORDER BY id")
+
+    assert found.to_arrow().to_pydict() == {"id": [1, 2]}
+
+
+def test_of_two_tables_of_one_name_that_of_the_own_database_needs_no_database(crm: Connection) -> None:
+    statement = "SELECT orders.id, c.country FROM orders JOIN crm.orders AS c ON orders.id = c.id ORDER BY orders.id"
+
+    assert crm.sql(statement, database="shop").to_arrow()["country"].to_pylist() == ["NO", "PT"]
+
+
+def test_the_field_of_a_table_that_is_called_as_a_database_is_a_field(crm: Connection) -> None:
+    crm.save(pa.table({"orders": [{"id": 7}], "n": [1]}), "crm.nested")
+
+    statement = "SELECT shop.orders.id AS found FROM nested AS shop JOIN customers AS orders ON shop.n = orders.id"
+    rows = crm.sql(statement, database="crm").to_arrow()
+    of_both = crm.sql(f"{statement} WHERE 1 IN (SELECT id FROM shop.orders)", database="crm").to_arrow()
+
+    assert rows.to_pydict() == of_both.to_pydict() == {"found": [7]}
 
 
 @pytest.mark.parametrize("name", ["orders", ".orders", "shop."])

@@ -107,6 +107,23 @@ def test_one_that_another_user_owns_is_passed_over_with_a_warning(shop: Shop) ->
     assert "*  dev" in chosen.stdout and "another user" not in chosen.stderr
 
 
+def test_a_link_of_another_user_to_a_project_of_ones_own_is_passed_over(shop: Shop) -> None:
+    if os.getuid() != 0:  # only root can give a link away
+        return
+    trap = shop.folder / "trap"
+    write(trap, {"c.yaml": CONFIGURATION})
+    (trap / "mason.yaml").symlink_to(write(shop.folder / "own", {"mason.yaml": TRAPPED, "c.yaml": ""}) / "mason.yaml")
+    os.chown(trap / "mason.yaml", 12345, -1, follow_symlinks=False)
+
+    passed = shop.mason("config", folder=trap)
+
+    assert "trapped" not in passed.stdout
+    assert f"{trap}/mason.yaml belongs to another user and is passed over." in passed.stderr
+
+
+TRAPPED = "name: own\nconfigurations: {trapped: c.yaml}\n"
+
+
 WITHOUT_ROOTS_POWERS = (
     "import ctypes; libc = ctypes.CDLL(None); head = (ctypes.c_uint32 * 2)(0x20080522, 0); "
     "data = (ctypes.c_uint32 * 6)(); libc.capget(head, data); data[0] &= ~0b110; libc.capset(head, data)"

@@ -132,6 +132,48 @@ def test_what_a_class_does_wrong_is_told_with_its_file_and_not_with_the_jvms_lin
     assert len(str(caught.value).splitlines()) < 6
 
 
+def test_what_the_code_of_a_killed_process_has_started_keeps_nobody_waiting_and_ends(
+    runner: LocalRunner, orders: SqlTable, tmp_path: Path
+) -> None:
+    pid = tmp_path / "pid"
+    body = f"""\
+    import os, time
+    child = os.fork()
+    while child == 0:
+        time.sleep(1)
+    open({str(pid)!r}, 'w').write(str(child))
+    os.kill(os.getpid(), 9)"""
+
+    with pytest.raises(MasonError, match="it was killed"):
+        ask(runner, orders, code_of(body))
+
+    _wait_for(lambda: _is_gone(int(pid.read_text())))
+
+
+def _is_gone(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except FileNotFoundError:
+        return True
+
+
+def test_a_line_without_an_end_takes_no_memory_of_masons(
+    runner: LocalRunner, orders: SqlTable, caplog: pytest.LogCaptureFixture
+) -> None:
+    body = """\
+    import sys
+    for _ in range(64):
+        sys.stdout.write('x' * 1_000_000)
+    return inputs["orders"].select("id")"""
+    with caplog.at_level("INFO", logger="mason.operator"):
+        assert len(ask(runner, orders, code_of(body))) == 3
+
+    (said,) = [
+        each.getMessage() for each in caplog.records if each.name == "mason.operator" and "xxx" in each.msg % each.args
+    ]
+    assert len(said) <= 10_000
+
+
 def test_three_thousand_columns_are_planned(runner: LocalRunner, orders: SqlTable) -> None:
     body = "return inputs['orders'].select(*[F.lit(n).alias(f'c{n}') for n in range(3000)])"
     query = SqlQuery(statement="", tables=[orders], code=code_of(body), analyses=True)

@@ -188,6 +188,34 @@ def test_an_input_that_is_the_output_is_refused(enriching: Shop) -> None:
     )
 
 
+@pytest.mark.parametrize("failures", ["keys", "keys/below", "out/made", "shop/orders.csv"])
+def test_rows_that_fail_replace_no_table_that_is_read_or_written(enriching: Shop, failures: str) -> None:
+    write(enriching.folder, {"keys/keys.csv": "order_id\n1\n"})
+    enriching.mason("operator", "table", "merge", "-p", "input_path:keys,output_path:keys")
+
+    said = enriching.failed("enrich", f"{GIVEN},failures_path:{failures},checks:foreign_key order_id references=keys")
+
+    assert said.startswith("failures_path: ") and "would replace rows that are read, or the table" in said
+    assert (enriching.folder / "keys").is_dir() and not (enriching.folder / "out/made").exists()
+
+
+@pytest.mark.parametrize(
+    ("column", "check", "said"),
+    [
+        ("failed_checks", "not_null country", 'The table has a column "failed_checks" already'),
+        ("_mason_file", "unique order_id", "is called as one that Mason adds"),
+    ],
+)
+def test_a_column_called_as_one_of_a_checks_own_is_refused_before_the_checks_run(
+    enriching: Shop, column: str, check: str, said: str
+) -> None:
+    statement = f"SELECT order_id, country, 1 AS {column} FROM orders JOIN customers USING (customer_id)"
+    enriching.register(enriching.write_sql("enrich", statement))
+
+    assert said in enriching.failed("enrich", f"{GIVEN},failures_path:failed,checks:{check}")
+    assert not (enriching.folder / "failed").exists() and enriching.leftovers() == []
+
+
 def test_parameters_that_mason_takes_care_of_are_checked(enriching: Shop) -> None:
     assert enriching.failed("enrich", f"{GIVEN},mode:upsert,keys:order_id").startswith("mode: upsert is not there yet")
     assert enriching.failed("enrich", f"{GIVEN},mode:replace_partitions").startswith(

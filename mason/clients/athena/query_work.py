@@ -20,8 +20,9 @@ from mason.pipeline.jobs.query.job import QueryJob, check_parameters, only_the_f
 from mason.pipeline.reading.preview import Preview
 from mason.pipeline.sql.query import BadQuery
 from mason.pipeline.sql.rendering import render_for_spark
-from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, with_view_names
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement
 from mason.pipeline.sql.value_sizes import check_value_sizes
+from mason.pipeline.sql.view_names import with_view_names
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.foreign_files import check_foreign, describe_kept
 from mason.pipeline.types.hive_types import arrow_type, hive_type

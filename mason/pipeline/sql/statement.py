@@ -49,7 +49,7 @@ class Statement:
     @property
     def tables(self) -> Sequence[TableName]:
         """The tables that it names, those apart that it defines itself."""
-        return list(self._tables())
+        return [place for _, place in self.placed_tables()]
 
     @property
     def database(self) -> str:
@@ -84,17 +84,18 @@ class Statement:
         """Return an error that points at a place of the statement."""
         return bad_query(self.text, start, message, hint)
 
-    def _tables(self) -> Iterator[TableName]:
+    def placed_tables(self) -> Iterator[tuple[Any, TableName]]:
+        """Yield the nodes of the tables that it names, with what they name and where."""
         hints = {id(table) for hint in self.tree.find_all(exp.Hint) for table in hint.find_all(exp.Table)}
         for table in self.tree.find_all(exp.Table):
             name = table.this
             if id(table) in hints or not isinstance(name, exp.Identifier):
                 continue
-            if not table.db and name.name.casefold() in _names_defined_above(table):
+            if not table.db and name.name.casefold() in names_defined_above(table):
                 continue
             first = next((each for each in (table.args.get("catalog"), table.args.get("db")) if each), name)
             database = ".".join(each for each in (table.catalog, table.db) if each)
-            yield TableName(name.name, database, first.meta["start"], name.meta["start"])
+            yield table, TableName(name.name, database, first.meta["start"], name.meta["start"])
 
 
 def parse_statement(text: str) -> Statement:
@@ -218,51 +219,6 @@ def _is_count(node: Any) -> bool:
     return isinstance(node, exp.Anonymous) and node.name.casefold() == "count"
 
 
-def with_view_names(statement: Statement, database: str, views: Mapping[str, str]) -> str:
-    """Return the text with every table by the name that an engine has for it; all places in it stay where they are.
-
-    That is its own name, with `database.` blanked out before it; or, where two databases have one of that name,
-    `database_name`, as long as both words.
-
-    Args:
-        database: that of the tables that name none.
-        views: the engine's names, each with the table that it stands for, such as `crm.orders`.
-
-    Raises:
-        BadQuery: a table that needs the longer name stands in backticks.
-    """
-    text = statement.text
-    for place in _qualified_places(statement):
-        view = _view_of(place, database, views)
-        if view is None or place.start == place.end:
-            continue
-        between = " " * (place.end - place.start)
-        if view.casefold() != place.name.casefold():
-            between = text[place.start : place.end].replace(".", "_")
-            if "`" in text[place.start : place.end + 1]:
-                said = f'Two databases have a table "{place.name}", and this one stands in backticks.'
-                raise statement.problem(place.start, said, "Write its database and its name without them.")
-        text = text[: place.start] + between + text[place.end :]
-    return text
-
-
-def _view_of(place: TableName, database: str, views: Mapping[str, str]) -> str | None:
-    """The engine's name for a table: its own wherever it is unique; None for what is not a table, such as a field."""
-    wanted = f".{place.database}.{place.name}".casefold()
-    view = next((view for view, table in views.items() if f".{table}".casefold().endswith(wanted)), None)
-    return view or (place.name if place.database.casefold() == database.casefold() else None)
-
-
-def _qualified_places(statement: Statement) -> Iterator[TableName]:
-    """The tables, and what names them before a column, as in `shop.orders.id`."""
-    yield from statement.tables
-    for column in statement.tree.find_all(exp.Column):
-        qualifiers = [each for each in (column.args.get("catalog"), column.args.get("db")) if each is not None]
-        if qualifiers:
-            owner, database = column.args["table"], ".".join(each.name for each in qualifiers)
-            yield TableName(owner.name, database, qualifiers[0].meta["start"], owner.meta["start"])
-
-
 def bad_query(text: str, start: int, message: str, hint: str = "") -> BadQuery:
     """Return an error that points at a place: line and column, the line itself, and a caret below it."""
     line, column = position(text, start)
@@ -372,7 +328,7 @@ def _makes_columns(node: Any) -> bool:
     )
 
 
-def _names_defined_above(table: Any) -> set[str]:
+def names_defined_above(table: Any) -> set[str]:
     """The names that WITH defines for the place of a table."""
     names: set[str] = set()
     node, inside = table, None

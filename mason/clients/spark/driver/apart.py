@@ -16,6 +16,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -33,7 +34,9 @@ BEAT, STARTING = -3, -4
 
 _LOG = logging.getLogger("mason.operator")
 _SECONDS_TO_END = 8.0
+_SECONDS_TO_DRAIN = 2.0
 _MOST_LINES = 1000
+_LONGEST_LINE = 10_000
 _LAST_LINES = 15
 
 
@@ -105,6 +108,9 @@ def _events(process: subprocess.Popen[bytes], results: IO[bytes], said: _Said) -
         if said.stream in ready:
             said.read()
         if results not in ready:
+            if process.poll() is not None and not select.select([results], [], [], 0)[0]:
+                # What the code has started may hold the pipe open; nobody writes to it any more.
+                raise _ended_without_a_word(process, said)
             yield None
             continue
         content = os.read(results.fileno(), 1 << 20)
@@ -143,13 +149,15 @@ class _Said:
     def read(self) -> None:
         content = os.read(self.stream.fileno(), 1 << 16)
         self.is_open = bool(content)
-        *lines, self._rest = (self._rest + content).split(b"\n")
+        *lines, rest = (self._rest + content).split(b"\n")
+        self._rest = rest[:_LONGEST_LINE]  # of one without an end, which would not fit into memory, that is all
         for each in lines:
-            self._tell(each)
+            self._tell(each[:_LONGEST_LINE])
 
     def drain(self) -> None:
         """Read what is left; the process is gone."""
-        while self.is_open and select.select([self.stream], [], [], 0)[0]:
+        until = time.monotonic() + _SECONDS_TO_DRAIN  # what the code has started may print on and on
+        while self.is_open and time.monotonic() < until and select.select([self.stream], [], [], 0)[0]:
             self.read()
         if self._rest:
             self._tell(self._rest)
@@ -183,13 +191,15 @@ def _environment(apart: Apart) -> Mapping[str, str]:
 
 
 def _end(process: subprocess.Popen[bytes]) -> None:
-    """End the process: it has Spark end what it runs, and is killed if it does not get to that."""
+    """End the process: it has Spark end what it runs, and is killed if it does not get to that.
+
+    What its code has started and left behind ends with it; no other process gets the number of a group that has some.
+    """
     if process.poll() is None:
         with suppress(ProcessLookupError):
             process.send_signal(signal.SIGTERM)
         with suppress(subprocess.TimeoutExpired):
             process.wait(_SECONDS_TO_END)
-    if process.poll() is None:
-        with suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)
-        process.wait()
+    with suppress(ProcessLookupError, PermissionError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()

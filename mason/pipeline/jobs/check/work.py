@@ -60,13 +60,7 @@ class CheckWork(ScanWork):
             check_output([], asked.failures, asked.foreign)
         scan = plan_scan(asked.path)
         references = {name: plan_scan(place) for name, place in asked.references.items()}
-        check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
-        if any(each.kind in BY_KEYS for each in asked.checks):
-            refuse_own_names(scan.schema, PLACES)
-        if asked.failures and FAILED_CHECKS in scan.schema.names:
-            raise BadPath(
-                f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.'
-            )
+        check_askable(asked, scan, references)
         return cls(asked, replace(scan, columns=_columns(asked, scan.schema)), references, _moment(asked.as_of))
 
     @property
@@ -165,6 +159,21 @@ def _columns(job: CheckJob, schema: pa.Schema) -> tuple[str, ...]:
 def _moment(text: str) -> datetime:
     moment = datetime.fromisoformat(text) if text else datetime.now(UTC)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def check_askable(asked: CheckJob, scan: Scan, references: Mapping[str, Scan]) -> None:
+    """See that checks can be asked of a table, and the rows that fail be saved.
+
+    Raises:
+        InvalidParameters: a check cannot be asked of it.
+        OwnName: a column is called as one that finds rows by their keys.
+        BadPath: a column is called as the one that tells why a row fails.
+    """
+    check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
+    if any(each.kind in BY_KEYS for each in asked.checks):
+        refuse_own_names(scan.schema, PLACES)
+    if asked.failures and FAILED_CHECKS in scan.schema.names:
+        raise BadPath(f'The table has a column "{FAILED_CHECKS}" already, so its rows cannot be saved with another.')
 
 
 def _check_apart(path: Location, failures: Location) -> None:

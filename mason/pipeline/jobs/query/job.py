@@ -21,8 +21,9 @@ from mason.pipeline.reading.tasks.sinks import table_spec
 from mason.pipeline.sql.engine_types import sql_schema
 from mason.pipeline.sql.query import Output, SqlQuery, fetch_rows, write_rows
 from mason.pipeline.sql.rendering import render_for_spark
-from mason.pipeline.sql.statement import Statement, check_columns, parse_statement, with_view_names
+from mason.pipeline.sql.statement import Statement, check_columns, parse_statement
 from mason.pipeline.sql.value_sizes import check_value_sizes
+from mason.pipeline.sql.view_names import with_view_names
 from mason.pipeline.storage.scratch import scratch_folder
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.foreign_files import Foreign

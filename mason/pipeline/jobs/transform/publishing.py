@@ -11,9 +11,8 @@ from typing import Any, Protocol
 import pyarrow as pa
 
 from mason.pipeline.formats.writers.table_writer import can_name_folders, write_empty_file
-from mason.pipeline.jobs.check.fitting import check_fit
 from mason.pipeline.jobs.check.job import CheckJob, CheckOutcome
-from mason.pipeline.jobs.check.work import CheckWork
+from mason.pipeline.jobs.check.work import CheckWork, check_askable
 from mason.pipeline.jobs.merge.appending import Patience
 from mason.pipeline.jobs.merge.job import COMMIT_TIMEOUT, Mode
 from mason.pipeline.jobs.query.inputs import ReadyTable
@@ -95,7 +94,7 @@ class NewVersion:
         )
         scan = plan_scan(place, commit=record)
         references = {name: plan_scan(each) for name, each in job.references.items()}
-        check_fit(asked.checks, scan.schema, {path: each.schema for path, each in references.items()})
+        check_askable(asked, scan, references)
         work = CheckWork(asked, scan, references, datetime.now(UTC))
         return work.run(runner, self.staged.job_id, progress)
 

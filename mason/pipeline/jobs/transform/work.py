@@ -33,7 +33,7 @@ from mason.pipeline.tables.versions import find_version
 from mason.pipeline.types.evidence_json import encode_schema
 from mason.pipeline.types.python_values import from_typed
 from mason.pipeline.work.base import Progress, Work
-from mason.pipeline.work.output_place import check_output, is_same_place
+from mason.pipeline.work.output_place import check_output, is_same_place, overlap
 from mason.pipeline.work.record_parts import Column, describe_columns, where_given
 from mason.pipeline.work.tasks import TaskRunner, running
 from mason.util.words import counted
@@ -60,7 +60,7 @@ class TransformWork(Work):
 
         Raises:
             BadTransform: the statement names what is not there, with every place in its file.
-            BadPath: the table that is written is read as well, or lies inside of one that is.
+            BadPath: a table that is written is read as well, or lies inside of one that is.
             NotFound: a version of a table is not there any more.
         """
         asked = TransformJob.of(job)
@@ -68,9 +68,9 @@ class TransformWork(Work):
             if is_same_place(place, asked.output):
                 said = f'The table that is written, {asked.output}, is the one that is read as "{name}".'
                 raise BadPath(said, hint="Give the output a place of its own.")
-        check_output(list(asked.places.values()), asked.output)
+        check_output([*asked.places.values(), *asked.references.values()], asked.output)
         if asked.failures:
-            check_output([asked.output, *asked.places.values()], asked.failures)
+            _check_failures(asked, asked.failures)
         statement = read_statement(asked.statement) if asked.statement else None
         wanted = asked.places
         if statement:
@@ -212,6 +212,14 @@ class TransformWork(Work):
         with running(runner, PACKAGES_KERNEL, [task]) as events:
             for _ in events:
                 pass
+
+
+def _check_failures(job: TransformJob, failures: Location) -> None:
+    """See that the rows that fail are written apart from all that is read, and from the table itself."""
+    for place in (job.output, *job.places.values(), *job.references.values()):
+        if overlap(place, failures):
+            raise BadPath(f"failures_path: {failures} would replace rows that are read, or the table: {place}.")
+    check_output([], failures)
 
 
 def _check_statement(job: TransformJob, statement: Statement, schemas: Mapping[str, pa.Schema]) -> None:
