@@ -171,7 +171,8 @@ def _list(namespace: str) -> int:
         kind=Kind.OPERATOR,
         title=f"Available {namespace or 'Operator'} Methods",
         view=_LISTED,
-        describe=lambda found: [*_describe(found), *map(", ".join, _parameter_names(found).values())],
+        columns=(*_LISTED.columns, "Optional"),
+        describe=lambda found: [*_describe(found), *_parameter_names(found).values()],
         transcript_columns=["namespace", "command", "description", "parameters"],
         transcript_row=lambda found: [*_describe(found), str(_parameter_names(found))],
     )

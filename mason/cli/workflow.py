@@ -298,6 +298,7 @@ def _list(namespace: str) -> int:
         kind=Kind.WORKFLOW,
         title=f"Available {namespace or 'Workflow'} Methods",
         view=_LISTED,
+        columns=_LISTED.columns,
         describe=_describe,
         transcript_columns=["namespace", "command", "description"],
         transcript_row=_describe,

@@ -8,29 +8,24 @@ rest of Mason it imports when it is called: a listing must not wait for what run
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from mason.errors import NotFound
 from mason.service.caller import ANYBODY, Caller
-from mason.service.engine_verbs import EngineVerbs
+from mason.service.row_verbs import RowVerbs
 from mason.state.home import read_state
 from mason.state.models import Kind, Record, Registration
 from mason.util.names import full_name
 
 if TYPE_CHECKING:
-    import pyarrow as pa
-
     from mason.clients.response import Response
     from mason.configurations.valid_config import ValidConfig
     from mason.engines.execution.models.job import JobRecord
     from mason.operators.operator_response import OperatorResponse
     from mason.operators.registration.catalogue import Catalogue
     from mason.operators.runner import OperatorCall, PreparedOperator
-    from mason.service.frames import Question
     from mason.state.store import StateStore
     from mason.util.environment import MasonEnvironment
     from mason.workflows.definition.valid_workflow import ValidWorkflow
@@ -39,12 +34,10 @@ if TYPE_CHECKING:
 
 JOB_GET = "job:get"
 JOB_CANCEL = "job:cancel"
-QUERY = "table:query"
-SAVE = "table:save"
 
 
 @dataclass(frozen=True)
-class Service(EngineVerbs):
+class Service(RowVerbs):
     """Mason, for one caller, in one environment."""
 
     env: MasonEnvironment
@@ -119,50 +112,6 @@ class Service(EngineVerbs):
         self.caller.require_operator(full_name(call.namespace, call.command))
         if call.config_id:
             self.caller.require_configuration(call.config_id)
-
-    # Rows
-
-    def read_rows(self, question: Question, config_id: str, response: Response) -> JobRecord:
-        """Run a query and return its record, which has all of its rows.
-
-        Raises:
-            Forbidden: the caller may not query.
-            MasonError: the query cannot be understood, or failed.
-        """
-        from mason.service.frames import read_rows
-
-        self.caller.require_operator(QUERY)
-        return read_rows(self._configuration(config_id, response), question, response)
-
-    def read_batches(
-        self, question: Question, config_id: str, response: Response
-    ) -> AbstractContextManager[pa.RecordBatchReader]:
-        """Run a query and give its rows some at a time.
-
-        Raises:
-            Forbidden: the caller may not query.
-            MasonError: the query cannot be understood, or failed.
-        """
-        from mason.service.frames import read_batches
-
-        self.caller.require_operator(QUERY)
-        return read_batches(self._configuration(config_id, response), question, response)
-
-    def save_rows(
-        self, rows: pa.RecordBatchReader, table: str, mode: str, keys: Sequence[str], config_id: str, response: Response
-    ) -> OperatorResponse:
-        """Make rows a table, in one commit.
-
-        Raises:
-            Forbidden: the caller may not write.
-            MasonError: they cannot be the rows of that table.
-        """
-        from mason.operators.operator_response import OperatorResponse
-        from mason.service.frames import save_options, save_rows
-
-        self.caller.require_operator(SAVE)
-        config = self._configuration(config_id, response)
-        return OperatorResponse(response, save_rows(config, rows, table, save_options(mode, keys), response))
 
     # Workflows
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 
 from tests.api.support import until
@@ -153,7 +152,7 @@ def test_a_deployed_workflow_runs_what_it_was_deployed_with(shop: Shop) -> None:
         scheduler.communicate(timeout=60)
 
     shown = shop("workflow", "--show", runs, "--json").json
-    assert shown["Status"] == "succeeded"
+    assert shown["Data"][0]["Status"] == "succeeded"
     assert "hello with dev" in str(shown) and "changed" not in str(shown)
 
 
@@ -161,9 +160,7 @@ def _wait_for_run(shop: Shop) -> str:
     found: list[dict[str, str]] = []
 
     def look() -> bool:
-        found[:] = [
-            each for each in json.loads(shop("workflow", "--runs", "--json").stdout) if each["Status"] == "succeeded"
-        ]
+        found[:] = [each for each in shop("workflow", "--runs", "--json").json["Data"] if each["Status"] == "succeeded"]
         return bool(found)
 
     until(look, "the schedule has run")

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from mason.cli.output import form_shown, show, show_banner, show_listing, show_table
 from mason.state.models import Kind, Origin, Registration
 from mason.util.environment import MasonEnvironment
 from mason.util.view import View
 
-Row = Callable[[Registration], Sequence[str]]
+Row = Callable[[Registration], Sequence[Any]]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,8 +22,9 @@ class Listing:
     kind: Kind
     title: str
     view: View
+    columns: Sequence[str]
+    """All that is told of each where not only the columns of the view are shown."""
     describe: Row
-    """The columns of the view."""
     transcript_columns: Sequence[str]
     transcript_row: Row
 
@@ -48,9 +50,7 @@ def show_definitions(listing: Listing, found: Sequence[Registration], env: Mason
 
     if form_shown() == "table" and not others:
         show(f"{none}\n\nCome with Mason:\n" if shown_own else none)
-    rows = [
-        dict(zip(listing.view.columns or (), listing.describe(each), strict=False)) for each in (*others, *shown_own)
-    ]
+    rows = [dict(zip(listing.columns, listing.describe(each), strict=True)) for each in (*others, *shown_own)]
     return show_listing(rows, listing.view, print_transcript)
 
 

@@ -11,19 +11,19 @@ from mason.pipeline.sql.query import BadQuery
 
 
 class BadTransform(Unprocessable, Problems):
-    """422 · exit 1 · the code of an operator cannot be run on these tables, or its result is no table"""
+    """Raised when the code of an operator cannot be run on these tables, or its result is not a table. 422 · exit 1"""
 
 
 class OwnCodeFailed(Unprocessable):
-    """422 · exit 1 · the code of an operator has raised; the message has its author's file and line"""
+    """Raised when the code of an operator has raised; the message has its author's file and line. 422 · exit 1"""
 
 
 class NothingToPublish(Unprocessable):
-    """422 · exit 1 · no rows at all would replace those of a table"""
+    """Raised when no rows at all would replace those of a table. 422 · exit 1"""
 
 
 class OtherColumns(Conflict):
-    """409 · exit 1 · rows cannot be added to a table that has other columns, or other folders"""
+    """Raised when rows cannot be added to a table that has other columns, or other folders. 409 · exit 1"""
 
 
 @contextmanager

@@ -19,11 +19,11 @@ from mason.pipeline.reading.plan.planned_file import PlannedFile
 from mason.pipeline.reading.request import Names, ReadOptions
 from mason.pipeline.storage.address import abilities_of_files
 from mason.pipeline.storage.archives import stamp_of_file
+from mason.pipeline.storage.asking import ask_ahead
 from mason.pipeline.storage.blocks import is_compressed, translate_read_errors
 from mason.pipeline.storage.file_stamp import FileStamp
 from mason.pipeline.storage.files import DataFile
 from mason.pipeline.storage.format_names import check_format
-from mason.util.asking import ask_ahead
 
 CUT_BYTES = 128 * 1024 * 1024
 _SMALL_PART = 8

@@ -11,9 +11,9 @@ import pyarrow.parquet as pq
 from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.address import abilities_of_files, open_filesystem
+from mason.pipeline.storage.asking import ask_ahead
 from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
 from mason.pipeline.tables.rejects import FOLDER
-from mason.util.asking import ask_ahead
 
 _AT_ONCE = 16
 

@@ -23,10 +23,10 @@ from mason.pipeline.reading.tasks.readers import (
 )
 from mason.pipeline.reading.tasks.task import FileInTask
 from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.storage.asking import ask_ahead
 from mason.pipeline.storage.blocks import translate_read_errors
 from mason.pipeline.storage.file_stamp import stamp_of
 from mason.pipeline.storage.object_store import StreamingFiles
-from mason.util.asking import ask_ahead
 
 SMALL = 1024 * 1024
 _AT_ONCE = 16

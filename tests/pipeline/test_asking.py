@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from mason.util.asking import ask_ahead
+from mason.pipeline.storage.asking import ask_ahead
 
 
 def test_answers_come_in_the_order_of_what_was_asked() -> None:
