@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tests.conftest import write
+from tests.cli.support import registered
+from tests.cluster import configuration
+from tests.conftest import EXAMPLES, write
 from tests.transform.conftest import GIVEN, Shop
 
 ENRICHED = """\
@@ -356,3 +358,30 @@ def test_a_test_that_no_configuration_could_run_has_failed(shop: Shop) -> None:
 
     assert result.exit_code == 1
     assert "The local engine cannot guarantee Spark's result" in result.stderr
+
+
+def test_a_workflow_plans_runs_and_resumes_a_transformation_as_any_other_step(enriching: Shop) -> None:
+    mason = registered(enriching.mason, EXAMPLES / "operators")
+    steps = "dag:\n  - {id: merge, type: operator, namespace: table, command: merge}\n"
+    steps += "  - {id: enrich, type: operator, namespace: orders, command: enrich, dependencies: [merge]}\n"
+    given = "merge: {parameters: {input_path: shop/orders.csv, output_path: made/orders}}\n"
+    given += "enrich: {parameters: {orders: made/orders, customers: shop.customers, output: made/enriched}}\n"
+    write(
+        enriching.folder,
+        {
+            "night/workflow.yaml": f"type: workflow\nnamespace: shop\ncommand: night\n{steps}",
+            "given.yaml": given,
+            "here.yaml": f"id: here\nscheduler_engine: local\n{configuration({})}",
+        },
+    )
+    for arguments in (("config", "here.yaml"), ("config", "-s", "here"), ("register", "night")):
+        assert mason(*arguments).exit_code == 0
+
+    plan = mason("workflow", "shop", "night", "-f", "given.yaml")
+    run = mason("workflow", "shop", "night", "-f", "given.yaml", "-r")
+    again = mason("workflow", "--resume", run.json["Data"][0]["RunID"])
+
+    assert 'enrich: It is planned when "merge" has made what it reads.' in plan.stderr
+    assert run.exit_code == 0, run.stderr
+    assert len(enriching.rows("made/enriched")) == 3
+    assert "enrich: reused from run" in again.stderr
