@@ -19,7 +19,7 @@ from mason.engines.execution.models.job import Job, JobRecord
 from mason.engines.metastore.models.table import Table
 from mason.engines.storage.models.infer_options import InferOptions
 from mason.engines.storage.models.location import LOCAL, Location
-from mason.errors import BadInput, TableNotFound, TooLarge
+from mason.errors import BadInput, MasonError, TableNotFound, TooLarge
 from mason.lineage.surroundings import within_operator
 from mason.operators.catalog_entries import Inference, follow_job, infer_and_save, settle_read
 from mason.operators.table_parameters import find_tables
@@ -146,12 +146,12 @@ def _batches_of(table: Location) -> pa.RecordBatchReader:
     commit = newest_commit(table)
     assert commit is not None
     filesystem = open_filesystem(table.storage)
-    files = [pq.ParquetFile(f"{table.path}/{each.place}", filesystem=filesystem) for each in commit.files]
-    schema = files[0].schema_arrow.remove_metadata()
+    paths = [f"{table.path}/{each.place}" for each in commit.files]
+    schema = pq.read_schema(paths[0], filesystem=filesystem).remove_metadata()
 
     def batches() -> Iterator[pa.RecordBatch]:
-        for file in files:
-            with file:
+        for path in paths:  # one is open at a time, however many there are, and none where the rows are given up
+            with pq.ParquetFile(path, filesystem=filesystem) as file:
                 yield from (each.cast(schema) for each in file.iter_batches(_BATCH_ROWS))
 
     return pa.RecordBatchReader.from_batches(schema, batches())
@@ -161,8 +161,19 @@ def _write_file(rows: pa.RecordBatchReader, folder: Location) -> None:
     filesystem = open_filesystem(folder.storage)
     make_folder(filesystem, folder.path)
     with pq.ParquetWriter(f"{folder.path}/rows.parquet", rows.schema, filesystem=filesystem) as writer:
-        for batch in rows:
+        for batch in _told_apart(rows):
             writer.write_batch(batch)
+
+
+def _told_apart(rows: pa.RecordBatchReader) -> Iterator[pa.RecordBatch]:
+    """The batches of a frame, whose own failures are not Mason's."""
+    try:
+        yield from rows
+    except (MasonError, MemoryError, GeneratorExit):
+        raise
+    except Exception as error:
+        said = f"The frame has failed: {type(error).__name__}: {str(error).rstrip('.')}."
+        raise BadInput(said, hint="The table is what it was.") from error
 
 
 def _check_columns(schema: pa.Schema) -> None:

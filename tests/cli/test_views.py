@@ -117,6 +117,19 @@ class TestTerminal:
         assert r"\x08\x08\x7f\x9b2J" in shown
         assert r"zero\u200bwidth" in shown
 
+    def test_names_and_types_that_data_bring_along_execute_nothing(self, shop: Mason) -> None:
+        row = {"id": 1, "place": {"\x1b[2Jcity": "Oslo", "\u202etown": 2}}
+        write(shop.folder, {"bad.jsonl": f"{json.dumps(row)}\n"})
+
+        lines, code = terminal(shop, *PREVIEW, "path:bad.jsonl", columns=200)
+        hostile = {"\x1b[2Jkey": 1, "Many": [{"a": 1}], "\x9b2Jlist": [{"\u202eb": 2}]}
+        drawn = draw_blocks(result_blocks([hostile], None, 80), 80, coloured=False)
+
+        assert code == 0
+        assert all(each.isprintable() for line in (*lines, *drawn.splitlines()) for each in line)
+        assert r"\x1b[2Jcity" in "\n".join(lines)
+        assert r"\x1b[2Jkey" in drawn and r"\x9b2Jlist" in drawn
+
     def test_messages_on_a_terminal_execute_nothing(self, mason: Mason) -> None:
         body = 'resp.add_warning("\\x1b[2Jgone")\nresp.add_info("\\u202eback")\nresp.add_error("\\x9b2J")'
         registered(mason, operator_with(mason.folder / "defs", "demo", "bad", body=body))

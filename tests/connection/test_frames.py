@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import inspect
 import re
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
@@ -152,6 +153,33 @@ def test_the_field_of_a_table_that_is_called_as_a_database_is_a_field(crm: Conne
     of_both = crm.sql(f"{statement} WHERE 1 IN (SELECT id FROM shop.orders)", database="crm").to_arrow()
 
     assert rows.to_pydict() == of_both.to_pydict() == {"found": [7]}
+
+
+def test_a_frame_that_fails_in_the_middle_leaves_the_table_and_says_what_failed(crm: Connection) -> None:
+    def batches() -> Iterator[pa.RecordBatch]:
+        yield CUSTOMERS.to_batches()[0]
+        raise RuntimeError("the source is gone")
+
+    with pytest.raises(BadInput, match="The frame has failed: RuntimeError: the source is gone. The table is what"):
+        crm.save(pa.RecordBatchReader.from_batches(CUSTOMERS.schema, batches()), "crm.customers")
+
+    assert crm.table("crm.customers").to_arrow().num_rows == 2
+
+
+def test_rows_that_are_given_up_in_the_middle_leave_no_file(
+    crm: Connection, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+
+    with (
+        pytest.raises(KeyError),
+        crm.sql("SELECT a.id FROM crm.customers a CROSS JOIN range(100000)").batches() as batches,
+    ):
+        batches.read_next_batch()
+        assert list(tmp_path.glob("mason-*"))
+        raise KeyError
+
+    assert list(tmp_path.glob("mason-*")) == []
 
 
 @pytest.mark.parametrize("name", ["orders", ".orders", "shop."])

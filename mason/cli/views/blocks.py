@@ -76,7 +76,7 @@ def rows_grid(rows: Rows, width: int | None, *, folds: bool = False, most: int =
     names = names if width is None else names[: max(width, 1)]
     return Grid(
         headers=[escape_controls(str(name)) for name in names],
-        types=[rows.types.get(name, "") for name in names] if rows.types else (),
+        types=[escape_controls(rows.types.get(name, "")) for name in names] if rows.types else (),
         rows=[[_cell(each.get(name), rows) for name in names] for each in some],
         numbers=frozenset(number for number, name in enumerate(names) if _is_number(name, some, rows.types)),
         left_out=len(rows.values) - len(some),
@@ -126,14 +126,14 @@ def _document_blocks(document: object, view: View | None, width: int | None, sai
     chosen = document if parts is None else {key: document[key] for key in parts if key in document}
     flat = _flat(chosen)
     cells = {key: cell_text(value) for key, value in flat.items() if not _is_grid(value) and value not in ("", None)}
-    pairs = [(escape_controls(key), cell) for key, cell in cells.items() if not any(cell in line for line in said)]
+    pairs = [(escape_controls(str(key)), cell) for key, cell in cells.items() if not any(cell in line for line in said)]
     if pairs:
         yield Pairs(pairs)
     grids = {key: value for key, value in flat.items() if _is_grid(value)}
     for key, value in grids.items():
         columns = (parts or {}).get(key) or all_keys(value)
         grid = rows_grid(Rows(columns, value), width)
-        title = escape_controls(key) if len(grids) > 1 else ""
+        title = escape_controls(str(key)) if len(grids) > 1 else ""
         # Lists within a document are no rows that -o csv would print.
         yield replace(grid, title=title, can_be_csv=False) if isinstance(grid, Grid) else grid
 
