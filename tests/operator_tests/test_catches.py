@@ -212,6 +212,14 @@ class TestAgreement:
 
         assert bench.errors(BOTH) == []
 
+    def test_the_files_of_a_job_may_be_of_another_size(self, bench: Bench) -> None:
+        bench.operator(f'resp.add_data({{"JobID": "a", "Bytes": 804 + int({SPARK})}})')
+        bench.test("name: It is loosely tested\nexpect:\n  warnings: []\n")
+        assert bench.errors(BOTH) == []
+
+        bench.operator(f'resp.add_data({{"Bytes": 804 + int({SPARK})}})')
+        assert "Data[0].Bytes: local 804, spark 805" in bench.errors(BOTH)[0]
+
     def test_a_key_may_differ_where_the_test_says_so(self, bench: Bench) -> None:
         bench.operator(f'resp.add_data({{"Engine": {{"Tasks": int({SPARK})}}}})')
         bench.test("name: It is so\nexpect:\n  data: {}\n  warnings: []\n".replace("  data: {}\n", ""))

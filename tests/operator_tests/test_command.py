@@ -191,7 +191,8 @@ def test_the_records_of_a_tested_job_are_not_in_the_home_of_who_tests(mason: Mas
     write(
         mason.folder / "operators/try/copy",
         {
-            "operator.yaml": f"type: operator\nnamespace: try\ncommand: copy\ndescription: Copies\nparameters:\n{parameters}",
+            "operator.yaml": "type: operator\nnamespace: try\ncommand: copy\ndescription: Copies\n"
+            f"parameters:\n{parameters}",
             "transform.sql": "SELECT * FROM rows\n",
             "tests/one.yaml": "name: It copies\ngiven: {files: {in/a.csv: [{id: 1}]}}\n"
             "parameters: {rows: in/, output: out/}\nexpect: {table: out, rows: [{id: 1}]}\n",

@@ -26,6 +26,8 @@ _OF_AN_ENGINE = ("Files", "Bytes", "Tasks", "TasksDone", "Samples")
 """How an engine divides rows into files, and which of them come first, is its own affair."""
 _ROWS = "Rows"
 _CONFIGURATION = "Configuration"
+_JOB = "JobID"
+_BYTES = "Bytes"
 _LONGEST = 300
 _TOLERANCE = timedelta(seconds=2)
 
@@ -57,12 +59,14 @@ def _differences(case: Case, one: Observation, other: Observation) -> Iterator[s
 def _plain(value: Any, seen: Observation, may_differ: Sequence[str]) -> Any:
     """Return a value without what is new in every run: ids, times between its begin and its end, durations.
 
-    The name of the configuration goes, too, where a job says which one it was run with.
+    The name of the configuration goes, too, where a job says which one it was run with, and how large its files are:
+    that follows from the order of the rows, which does not matter.
     """
     if isinstance(value, Mapping):
         own = {_CONFIGURATION} if value.get(_CONFIGURATION) == seen.configuration else set()
         if value.get("JobType") == "transform":
             may_differ = (*may_differ, *_OF_AN_ENGINE)
+        own |= {_BYTES} if _JOB in value else set()
         names = (name for name in value if name not in {*may_differ, *own} and not _TOOK_KEY.search(name))
         # What is in rows are data, whatever it looks like.
         return {
