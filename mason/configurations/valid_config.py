@@ -83,7 +83,8 @@ class Engine(Generic[C]):
             values = self.configurations[name]
             filled = self.secrets.fill(name, values) if self.secrets else values
             built = cast(C, build_client(name, self.role, filled))
-            built.belong_to(self.env)
+            if isinstance(built, Role):  # a package's own class need not build on it
+                built.belong_to(self.env)
             # Of two threads that come first at once, both get the same one: clients are compared by identity.
             return self._built.setdefault(name, built)
         return self._built[name]

@@ -149,7 +149,7 @@ def test_registering_does_not_run_or_import_the_code(mason: Mason, tmp_path: Pat
         (
             "from elsewhere import OperatorDefinition\n\nclass NewOne(OperatorDefinition):\n"
             "    def run(self, a, b, c, d): ...\n",
-            "__init__.py:3: NewOne: must inherit from OperatorDefinition or DataOperator "
+            "__init__.py:3: NewOne: must inherit from OperatorDefinition or DataOperator or SparkOperator "
             "(from mason.operators.operator_definition import OperatorDefinition or ",
         ),
         (
