@@ -88,7 +88,7 @@ def test_a_glue_that_stays_busy_is_said_to_be() -> None:
 def test_an_endpoint_where_nobody_is_is_named(moto: Moto) -> None:
     client = GlueMetastoreClient(moto.configuration(endpoint="http://127.0.0.1:9"))
 
-    with pytest.raises(ClientFailed, match=r'nobody at "http://127.0.0.1:9/". Check aws_region'):
+    with pytest.raises(ClientFailed, match=r'nothing answers at "http://127.0.0.1:9/". Check aws_region'):
         answer(client.list_databases)
 
 

@@ -248,4 +248,4 @@ def test_masons_own_types_are_declared_as_those_of_others() -> None:
     assert project["name"] == OWN_DISTRIBUTION
     assert project["entry-points"]["mason.jobs"] == declared
     assert set(declared) <= set(job_types())
-    assert [find_job_type(name).__name__.endswith("Work") for name in declared] == [True] * 9
+    assert [find_job_type(name).__name__.endswith("Work") for name in declared] == [True] * 10

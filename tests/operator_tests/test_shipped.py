@@ -47,6 +47,6 @@ def test_every_shipped_operator_passes_its_tests_here_and_on_a_warm_spark(warm: 
 
 
 def test_the_operator_of_a_new_project_passes_its_tests(mason: Mason) -> None:
-    result = mason("test", str(PROJECT / "mason/operators/starter"), "--on", "local")
+    result = mason("test", str(PROJECT / "mason/project/templates/init/files"), "--on", "local")
 
     assert result.exit_code == 0, result.stderr

@@ -150,11 +150,21 @@ def _sockets_of(process: int) -> Iterator[str]:
             yield target[len("socket:[") : -1]
 
 
+def _threads(process: int) -> list[Path]:
+    try:
+        return list(Path(f"/proc/{process}/task").iterdir())
+    except FileNotFoundError:
+        return []
+
+
 def _with_children(process: int) -> list[int]:
     found = [process]
     for each in found:
-        for thread in Path(f"/proc/{each}/task").iterdir():
-            found += map(int, (thread / "children").read_text().split())
+        for thread in _threads(each):
+            try:
+                found += map(int, (thread / "children").read_text().split())
+            except FileNotFoundError:  # it ended just now
+                continue
     return found
 
 

@@ -70,6 +70,6 @@ def test_a_block_of_another_language_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_a_block_for_a_terminal_is_run_on_one_and_the_others_are_not(tmp_path: Path) -> None:
-    shown = console("$ test -t 1 && tput cols", "100")
+    shown = console("$ python -c 'import os; print(os.get_terminal_size(1).columns)'", "100")
 
     run(tmp_path, f"<!-- terminal -->\n{shown}\n\n{console('$ test -t 1', '[exit 1]')}")

@@ -79,10 +79,24 @@ def ping(builder: LoopbackBuilder) -> None:
             raise NoAnswer(cast("grpc.Call", error).code().name) from error
 
 
+class _HeldSession(ConnectSession):
+    """A session that is closed when it is told to be.
+
+    pyspark closes one that is forgotten, in whichever thread that is found out: in one of gRPC's own that thread waits
+    for itself, and every call to Spark of this process with it.
+    """
+
+    def __del__(self) -> None:
+        """Leave the connection to whoever holds it."""
+
+
+_HeldSession.__module__ = ConnectSession.__module__  # by which a session over Connect is told from a classic one
+
+
 def open_session(connection: str | DefaultChannelBuilder, *, retries: int) -> SparkSession:
     """Return a session; one that is not there after some retries is given up, by default that takes ten minutes."""
     keep_quiet()
-    session = ConnectSession(connection)
+    session = _HeldSession(connection)
     session.client.set_retry_policies([DefaultPolicy(max_retries=retries)])
     # At exit pyspark would run a command for ML caches that Mason has none of: it costs time, and was seen to hang.
     atexit.unregister(session.client._cleanup_ml_cache)

@@ -78,13 +78,21 @@ def _qualified_places(statement: Statement, database: str) -> Iterator[tuple[Any
 
 def _is_in_sight(column: Any, place: TableName, database: str) -> bool:
     """Whether a table that is called so stands where the column could be of it; else this is `alias.field.id`."""
+    wanted = (place.database.casefold(), place.name.casefold())
     select = column.find_ancestor(exp.Select)
     while select is not None:
-        for source in (select.args.get("from_"), *(select.args.get("joins") or ())):
-            for table in source.find_all(exp.Table) if source is not None else ():
-                named = ".".join(each for each in (table.catalog, table.db) if each) or database
-                same = (named.casefold(), table.name.casefold()) == (place.database.casefold(), place.name.casefold())
-                if same and not table.alias and table.find_ancestor(exp.Select) is select:
-                    return True
+        sources = [each for each in (select.args.get("from_"), *(select.args.get("joins") or ())) if each is not None]
+        tables = [table for each in sources for table in each.find_all(exp.Table)]
+        own = [table for table in tables if table.find_ancestor(exp.Select) is select]
+        if any(table.alias.casefold() == wanted[0] for table in own):
+            return False
+        if any(_shown_name(table, database) == wanted for table in own):
+            return True
         select = select.find_ancestor(exp.Select)
     return False
+
+
+def _shown_name(table: Any, database: str) -> tuple[str, str]:
+    """The database of a table, and what the statement calls it."""
+    named = ".".join(each for each in (table.catalog, table.db) if each) or database
+    return named.casefold(), table.alias_or_name.casefold()
