@@ -172,16 +172,17 @@ def _is_watched(pid: str, by: int) -> bool:
 def _breaches(folder: Path, statements: Sequence[str], ports: set[int]) -> Iterator[Breach]:
     number = -1
     allowed = _allowed(folder)
-    for line in (folder / "trace").read_text(errors="replace").splitlines():
-        found = _CALL.search(line)
-        if found is None:
-            continue
+    lines = (folder / "trace").read_text(errors="replace").splitlines()
+    calls = [(line, found) for line in lines if (found := _CALL.search(line))]
+    # The engine's own sockets: its parts open new ones to each other, of which strace may tell after who connects.
+    own = ports | {int(port) for _, found in calls if found[1] == "getsockname" for port in _PORT.findall(found[2])}
+    for line, found in calls:
         path = _PATH.search(found[2])
-        if found[1] == "getsockname":  # one of the engine's own sockets: its parts open new ones to each other
-            ports |= set(map(int, _PORT.findall(found[2])))
-        elif path and _MARK in path[1]:
+        if found[1] == "getsockname":
+            continue
+        if path and _MARK in path[1]:
             number = int(path[1].rpartition(_MARK)[2])
-        elif number >= 0 and not _harmless(found[1], found[2], path[1] if path else "", allowed, ports):
+        elif number >= 0 and not _harmless(found[1], found[2], path[1] if path else "", allowed, own):
             yield Breach(statements[number], line.partition(" ")[2][:300])
 
 

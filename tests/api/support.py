@@ -299,3 +299,24 @@ def prepared(folder: Path, home: Path, state: str = "") -> Mason:
     for path in (EXAMPLES / "operators", EXAMPLES / "workflows", test_operators(folder / "operators")):
         register(env, open_state(env), read_definitions(path, [OPERATORS, WORKFLOWS]).valid, replace=False)
     return mason
+
+
+def children_of(pid: int) -> list[int]:
+    """All that a process has started, and what these have."""
+    parents = {}
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+    found = [pid]
+    for each in found:
+        found += [child for child, parent in parents.items() if parent == each]
+    return found[1:]
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False

@@ -25,7 +25,7 @@ from mason.state.models import Kind, RecordKind
 from mason.state.postgres import PostgresStore
 from mason.state.tokens import Scope, create_token, revoke_token
 from mason.util.environment import MasonEnvironment
-from tests.api.support import CallsInThreads, Server, operator, prepared, until
+from tests.api.support import CallsInThreads, Server, children_of, is_alive, operator, prepared, until
 from tests.conftest import Mason
 from tests.postgres import Postgres, Wire
 
@@ -223,10 +223,13 @@ def test_a_server_that_dies_leaves_what_waits_to_the_other_and_what_ran_is_lost(
     assert [each.status_code for each in (*long, *waiting)] == [202] * 12
     dying, living = pair.servers
 
+    assert dying.process and living.process
+    family = children_of(dying.process.pid)
+
     dying.kill()
+    until(lambda: not any(map(is_alive, family)), "what it ran has ended with it")
     go.touch()
 
-    assert dying.process and living.process
     of_dead = [each.id for each in running if each.document["Process"]["Pid"] == dying.process.pid]
     assert len(of_dead) == 3
     for job in of_dead:

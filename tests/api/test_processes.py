@@ -20,7 +20,7 @@ from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from mason.util.yaml_file import parse_yaml
 from tests.api.conftest import Start
-from tests.api.support import Server, operator, prepared, until
+from tests.api.support import Server, children_of, is_alive, operator, prepared, until
 from tests.conftest import EXAMPLES, Mason
 
 MEMORY = 700_000_000
@@ -124,27 +124,6 @@ def resident(server: Server) -> int:
     assert server.process is not None
     words = Path(f"/proc/{server.process.pid}/statm").read_text().split()
     return int(words[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def children_of(pid: int) -> list[int]:
-    """All that a process has started, and what these have."""
-    parents = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            parents[int(stat.parent.name)] = int(stat.read_text().rpartition(")")[2].split()[1])
-        except OSError:
-            continue
-    found = [pid]
-    for each in found:
-        found += [child for child, parent in parents.items() if parent == each]
-    return found[1:]
-
-
-def is_alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except OSError:
-        return False
 
 
 @pytest.mark.parametrize(
