@@ -110,8 +110,11 @@ class _Child:
             self._send({**ended, "answer": self._execution.fail(call, error)})
 
     def _open(self) -> None:
-        self._live = LiveCatalogue(self._env, open_state(self._env))
-        self._execution = Execution(self._env, self._live, memory=self._limits.memory)
+        store = open_state(self._env)
+        self._live = LiveCatalogue(self._env, store)
+        self._execution = Execution(
+            self._env, self._live, memory=self._limits.memory, patience=_PATIENCE_SECONDS if store.is_far else 0
+        )
         self._is_open = True
 
     def _wait_for_state(self) -> None:

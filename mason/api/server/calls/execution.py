@@ -13,9 +13,10 @@ import time
 import traceback
 from collections.abc import Callable
 from concurrent.futures import Future
+from contextlib import suppress
 from contextvars import copy_context
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from mason.api.operator_api import RUNNER, Answer, get
 from mason.api.processes.limits import explain_memory
@@ -25,7 +26,7 @@ from mason.api.server.calls.daemon_pool import DaemonPool
 from mason.api.server.replies import PathHider, document, without_places
 from mason.api.server.requests import REQUEST, RequestInfo
 from mason.clients.response import Response
-from mason.errors import BadInput, ClientFailed, MasonError, NotFound, StateFailed, TooMany
+from mason.errors import BadInput, ClientFailed, InvalidConfiguration, MasonError, NotFound, StateFailed, TooMany
 from mason.operators.calls.token_limits import limit_to
 from mason.operators.failed_code import find_failed_code
 from mason.operators.operator_definition import OperatorDefinition, is_one_job
@@ -53,13 +54,21 @@ LOG = logging.getLogger("mason.api")
 _PATIENCE_SECONDS = 60.0
 
 
+T = TypeVar("T")
+_PAUSE_SECONDS = 0.2
+
+
 class Execution:
     """Runs calls in the thread that asks for it. Nothing is raised: what goes wrong is in the answer."""
 
-    def __init__(self, env: MasonEnvironment, live: LiveCatalogue, memory: int | None = None) -> None:
+    def __init__(
+        self, env: MasonEnvironment, live: LiveCatalogue, memory: int | None = None, patience: float = 0
+    ) -> None:
         self._env = env
         self._live = live
         self._memory = memory
+        self._patience = patience
+        """How many seconds a call waits for what it needs of a state that is away, before it begins."""
         self._hiders: dict[tuple[tuple[str, ...], tuple[tuple[str, str], ...]], PathHider] = {}
         self._limits = server_limits(env)
 
@@ -141,7 +150,9 @@ class Execution:
             # The job of an operator has the id of its call; those of steps have their own.
             begin_call(call.id, is_repeated=call.repeated)
             catalogue = self._live.latest()  # it was accepted, and is run whatever becomes of the store meanwhile
-            operator = catalogue.operator(call.name).load()
+            operator = self._read_patiently(catalogue.operator(call.name).load)
+            with suppress(BadInput, NotFound, InvalidConfiguration):  # whoever uses it says so
+                self._read_patiently(lambda: catalogue.configuration(call.config_id))
             own = _own_api(operator)
             if is_one_job(operator) and own is None:  # of any other the job is not the whole
                 handover.kind = JOB
@@ -154,6 +165,21 @@ class Execution:
         except (Exception, SystemExit) as error:  # noqa: BLE001 (a bug, here or in an operator: the server lives on)
             LOG.error("%s", traceback.format_exc())
             return self.fail(call, error)
+
+    def _read_patiently(self, read: Callable[[], T]) -> T:
+        """Read from the state, and wait for it where it is away.
+
+        Raises:
+            StateFailed: it stays away.
+        """
+        end = time.monotonic() + self._patience
+        while True:
+            try:
+                return read()
+            except StateFailed:
+                if time.monotonic() >= end:
+                    raise
+            time.sleep(_PAUSE_SECONDS)
 
     def fail(self, call: Call, error: BaseException) -> Answer:
         """Return the answer to a call in whose code something went wrong that nobody foresaw."""
