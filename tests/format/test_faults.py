@@ -94,7 +94,7 @@ def test_a_full_disk_leaves_the_old_table(tmp_path: Path, name: str) -> None:
         commit = format_.commit()
         assert commit is not None
         assert commit.rows == 1
-        assert list(disk.glob(".out.mason-job*")) == []
+        assert list(disk.glob(".mason/tables/out/staging/*")) == []
     finally:
         small.release()
 
@@ -113,4 +113,4 @@ def test_ctrl_c_in_the_middle_leaves_nothing_behind(
     monkeypatch.setattr(WRITERS[name], "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         format_.run(name)
-    assert sorted(each.name for each in format_.root.iterdir()) == [".out.mason-lock", "in"]
+    assert sorted(each.name for each in format_.root.iterdir()) == [".mason", "in"]

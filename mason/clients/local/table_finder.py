@@ -16,7 +16,7 @@ from urllib.parse import unquote
 from mason.engines.metastore.models.table import Table
 from mason.errors import UnreadableFile
 from mason.pipeline.storage.format_names import format_of_name, name_without_format
-from mason.pipeline.tables.commit import COMMITS
+from mason.pipeline.tables.places import has_records
 
 OWN_FOLDER = ".mason"
 _SMALL = 256 * 1024
@@ -149,7 +149,7 @@ def _describe_damaged_entry(file: Path, reason: object) -> UnreadableFile:
 def _is_table(place: Path) -> bool:
     if place.is_file():
         return bool(format_of_name(place.name))
-    return any(_data_files(place)) or (place / COMMITS).is_dir()  # a table of Mason's may have no rows, and no files
+    return any(_data_files(place)) or has_records(place)  # a table of Mason's may have no rows, and no files
 
 
 def _data_files(folder: Path) -> Iterator[str]:
