@@ -29,7 +29,9 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from mason.clients.spark.server.record import ServerRecord, server_folders
+from mason.pipeline.storage.format_names import format_of_name
 from mason.pipeline.tables.folder import TableFolder
+from mason.pipeline.tables.room import room_of
 from mason.state.home import read_state
 from mason.state.models import RecordKind
 from mason.util.environment import MasonEnvironment
@@ -122,6 +124,11 @@ class Site:
         return self.folder / "out"
 
     @property
+    def room(self) -> Path:
+        """Where Mason keeps what belongs to the table and is not its data."""
+        return Path(room_of(str(self.output)))
+
+    @property
     def note(self) -> Path:
         """A file of somebody else's in the table's folder."""
         return self.output / "docs" / "notes.md"
@@ -195,12 +202,16 @@ class Site:
         return _amount(list(self.output.glob("part-*")))
 
     def leftovers(self) -> list[str]:
-        """What lies beside the table and should not, and what is kept as a former version and never was one."""
-        beside = [each.name for each in self.folder.glob(".out.*") if each.name != ".out.mason-lock"]
-        own = self.output / "_mason"
-        former = {file.name for file in (own / "commits").glob("*")}
-        kept = [(each.name, {file.name for file in each.glob("_mason/commits/*")}) for each in own.glob("kept/*")]
-        return sorted([*beside, *(f"kept/{name}" for name, commits in kept if not commits <= former)])
+        """What lies beside the table and should not, and what is kept as a former version and is not what that was."""
+        beside = [each.name for name in ("staging/*", "making/*", "pending.*") for each in self.room.glob(name)]
+        data = [str(each) for each in self.room.rglob("*") if each.is_file() and format_of_name(each.name)]
+        commits = list(TableFolder(str(self.output)).history())
+        former = {
+            after.id: {f"{each.path}.kept" for each in before.files} for after, before in itertools.pairwise(commits)
+        }
+        kept = {each.name: {file.name for file in each.glob("part-*")} for each in self.room.glob("kept/*")}
+        wrong = [f"kept/{name}" for name, files in kept.items() if former.get(name) != files]
+        return sorted([*beside, *data, *wrong])
 
     def jobs(self) -> dict[str, str]:
         """The status of every job, by its id."""
@@ -218,7 +229,7 @@ class Site:
 
     def writes(self, pid: int) -> bool:
         """Whether a process has a part of the next version open."""
-        staged = str(self.folder / ".out.")
+        staged = str(self.room / "staging")
         return any(file.startswith(staged) and "/part-" in file for file in open_files(pid))
 
     def spark_jobs(self) -> Counter[str]:

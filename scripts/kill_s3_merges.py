@@ -113,7 +113,7 @@ class S3Site:
         filesystem, path = self._storage.filesystem(), f"{self._bucket}/out"
         record = open_table(Location(path, self._storage.address())).current()
         try:
-            files = [pq.read_table(f"{path}/{each.place}", filesystem=filesystem) for each in record.files]  # type: ignore[union-attr]
+            files = [pq.read_table(each.place_in(path), filesystem=filesystem) for each in record.files]  # type: ignore[union-attr]
         except (OSError, AttributeError):
             return None
         whole = sum(each.num_rows for each in files) == ROWS

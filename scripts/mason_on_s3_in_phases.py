@@ -42,7 +42,7 @@ def told(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
 def broken(method: Callable[..., Any]) -> Callable[..., Any]:
     def publish(table: TableObjects, staging: str, record: Any, *, expected: Any, **named: Any) -> Any:
         if expected:
-            table._store.delete([f"{table.path}/{each.place}" for each in expected.files])
+            table._store.delete([each.place_in(table.path) for each in expected.files])
         return method(table, staging, record, expected=expected, **named)
 
     return publish

@@ -207,7 +207,7 @@ def _save_newest(
     table = wanted.location
     while True:
         version = _current(objects, table)
-        place = table.child(version_folder(objects, table.path, version))
+        place = table.beside(version_folder(objects, table.path, version))
         found, resp = (
             wanted.infer(config, resp, place) if version.files else (_without_rows(wanted, version, place), resp)
         )

@@ -12,7 +12,7 @@ from mason.engines.storage.models.location import Location
 from mason.errors import BadPath
 from mason.pipeline.storage.format_names import format_of_name
 from mason.pipeline.storage.side_files import is_side_file
-from mason.pipeline.tables.folder import table_around
+from mason.pipeline.tables.places import table_around
 from mason.pipeline.work.output_place import overlap
 from mason.util.confinement import is_in_home, name_beginning_with, name_below, require_below, require_visible
 

@@ -146,7 +146,7 @@ def _batches_of(table: Location) -> pa.RecordBatchReader:
     commit = newest_commit(table)
     assert commit is not None
     filesystem = open_filesystem(table.storage)
-    paths = [f"{table.path}/{each.place}" for each in commit.files]
+    paths = [each.place_in(table.path) for each in commit.files]
     schema = pq.read_schema(paths[0], filesystem=filesystem).remove_metadata()
 
     def batches() -> Iterator[pa.RecordBatch]:

@@ -29,4 +29,4 @@ def test_sixty_calls_that_append_to_one_table_at_once_all_succeed(start: Start) 
     current = TableFolder(str(data / "out")).current()
     assert codes == [200] * AT_ONCE
     assert current is not None and (current.number, current.rows) == (AT_ONCE, AT_ONCE)
-    assert [each.name for each in data.glob(".out.*")] == [".out.mason-lock"]
+    assert list(data.glob(".mason/tables/out/staging/*")) == []

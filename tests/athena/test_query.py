@@ -232,7 +232,7 @@ def test_a_plan_of_a_table_shows_the_folder_that_athena_would_write_into(
 
     statement = answer(client.plan_job, job).to_dict()["Statement"]
 
-    assert f" TO 's3://{bucket}/kept/_mason/data/<job>/' WITH " in statement
+    assert f" TO 's3://{bucket}/.mason/tables/kept/data/<job>/' WITH " in statement
 
 
 def test_a_text_only_table_is_asked_as_text(

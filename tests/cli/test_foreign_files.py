@@ -19,7 +19,6 @@ COMMANDS = {
     "dedupe removed": "path:shop/other,removed_path:shop/table",
     "query": 'database_name:shop,query_string:"select * from other",output_path:shop/table',
     "query csv": 'database_name:shop,query_string:"select * from other",output_path:shop/table,format:csv',
-    "explode": "path:shop/other,output_path:shop/table",
     "format": "path:shop/other,output_path:shop/table,format:jsonl",
     "summarize": "path:shop/other,output_path:shop/table",
     "check": "path:shop/other,checks:not_null id,failures_path:shop/table",
@@ -94,7 +93,7 @@ def test_a_vacuum_says_what_it_leaves(shop: Mason) -> None:
     removed = shop("operator", "table", "vacuum", "-p", "path:shop/table,keep:0,older_than_days:0")
 
     assert removed.exit_code == 0, removed.stderr
-    (left,) = (shop.folder / "shop" / "table" / "_mason" / "kept").glob("*/theirs.parquet")
+    (left,) = (shop.folder / "shop/.mason/tables/table/kept").glob("*/theirs.parquet.kept")
     told = f"What Mason did not write is left of a former version, and stays in {left.parent}."
     assert removed.json["Warnings"] == [told]
 
@@ -111,5 +110,5 @@ def test_a_rollback_says_what_others_have_written_over(shop: Mason) -> None:
     assert back.exit_code == 0, back.stderr
     (warning,) = back.json["Warnings"]
     assert f"{file.name} (6 bytes instead of " in warning and "no vacuum removes it" in warning
-    (kept,) = (shop.folder / "shop" / "table" / "_mason" / "kept").glob(f"*/{file.name}")
+    (kept,) = (shop.folder / "shop/.mason/tables/table/kept").glob(f"*/{file.name}.kept")
     assert kept.read_bytes() == b"theirs"

@@ -73,7 +73,9 @@ class Job:
         command = [sys.executable, "-c", STEP_BY_STEP, str(self.mason.folder), beats]
         environment = self.mason.environment()
         self.process = subprocess.Popen(command, env=environment, stderr=subprocess.PIPE, text=True)
-        eventually(lambda: list(self.mason.folder.glob(".out.mason-*")) or self.process.poll() is not None)
+        eventually(
+            lambda: list(self.mason.folder.glob(".mason/tables/out/staging/*")) or self.process.poll() is not None
+        )
         assert self.process.poll() is None, self.process.communicate()
 
     @property
@@ -147,7 +149,7 @@ def test_a_job_is_cancelled_from_another_process(job: Job) -> None:
     assert job.ended() == (130, "The job was cancelled by another process. Nothing was committed.\n")
     assert job.get()["Error"] == "The job was cancelled by another process. Nothing was committed."
     assert not (job.mason.folder / "out").exists()
-    assert list(job.mason.folder.glob(".out.ma*-*")) == [job.mason.folder / ".out.mason-lock"]
+    assert list(job.mason.folder.glob(".mason/tables/out/staging/*")) == []
 
 
 def test_a_job_that_does_not_look_up_has_been_asked_to_stop_and_does_so_before_its_next_task(job: Job) -> None:

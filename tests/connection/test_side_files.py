@@ -49,7 +49,7 @@ class Shop:
         self.m.operator("table", "quarantine", asked, **more)
 
     def snapshot(self) -> dict[str, bytes]:
-        files = (each for each in self.folder.rglob("*") if each.is_file() and not each.name.endswith(".mason-lock"))
+        files = (each for each in self.folder.rglob("*") if each.is_file() and each.name != "lock")
         return {str(each.relative_to(self.folder)): each.read_bytes() for each in files}
 
 
@@ -126,14 +126,14 @@ def test_the_files_of_a_table_are_out_of_reach_though_overwrite_is_said(shop: Sh
 
 
 def test_a_hidden_name_and_what_is_masons_own_are_never_written(shop: Shop, writes: Write) -> None:
-    (record,) = (shop.folder / "made/_mason/commits").glob("*.json")
-    for folder in (".ssh", "_x", ".hidden", ".mason"):
+    (record,) = (shop.folder / ".mason/tables/made/commits").iterdir()
+    for folder in (".ssh", "_x", ".hidden"):
         (shop.folder / folder).mkdir()
     (shop.folder / "to_hidden").symlink_to(shop.folder / ".hidden")
     before = shop.snapshot()
     for name in (
-        f"made/_mason/commits/{record.name}",
-        "made/_mason/x",
+        f".mason/tables/made/commits/{record.name}",
+        "made/.mason/x",
         ".mason/orders.json",
         ".env",
         ".ssh/authorized_keys",
@@ -200,12 +200,13 @@ def test_no_table_is_written_into_another_or_among_masons_own_files(
     shop: Shop, command: str, word: str, more: dict[str, object]
 ) -> None:
     shop.merge("orders", "made")
-    (kept,) = (shop.folder / "made/_mason/kept").iterdir()
+    (kept,) = (shop.folder / ".mason/tables/made/kept").iterdir()
     asked = {name: each.format(shop.name) if isinstance(each, str) else each for name, each in more.items()}
     before = shop.snapshot()
     for place, told in {
+        ".mason/tables/made/commits": "is Mason's own|is a hidden name",
+        f".mason/tables/made/kept/{kept.name}": "is Mason's own|is a hidden name",
         "made/_mason/commits": "is Mason's own",
-        f"made/_mason/kept/{kept.name}": "is Mason's own",
         ".mason": "is Mason's own|is a hidden name",
         "made/inside": "it lies in the table",
     }.items():
@@ -218,7 +219,7 @@ def test_no_table_is_written_into_another_or_among_masons_own_files(
     "content", [b"", b"<!doctype html>", b"[]", b"{}", b"null", b'{"id": 1', b"\xff\xfe", b"[" * 100_000]
 )
 def test_a_damaged_commit_record_is_named_with_what_to_do(shop: Shop, content: bytes) -> None:
-    (record,) = (shop.folder / "made/_mason/commits").glob("*.json")
+    (record,) = (shop.folder / ".mason/tables/made/commits").iterdir()
     record.write_bytes(content)
     made = {"path": shop.path("made")}
     for command, asked in {
@@ -231,17 +232,18 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(shop: Shop, content: b
     }.items():
         with pytest.raises(Unprocessable) as failed:
             shop.m.operator("table", command, asked)
-        assert f"made/_mason/commits/{record.name} is damaged (" in str(failed.value)
-        assert "Restore it from a backup. Without one, move _mason out of the table's folder" in str(failed.value)
+        assert f".mason/tables/made/commits/{record.name} is damaged (" in str(failed.value)
+        assert "Restore it from a backup. Without one, move " in str(failed.value)
+        assert ".mason/tables/made away: the data files" in str(failed.value)
 
-    (shop.folder / "made/_mason").rename(shop.folder / "aside")
+    (shop.folder / ".mason/tables/made").rename(shop.folder / "aside")
     assert shop.m.operator("table", "summarize", made).data[0]["Rows"] == 2
 
 
 def test_a_table_that_was_saved_is_shown_with_a_warning_where_its_commit_record_is_damaged(shop: Shop) -> None:
     shop.m.operator("table", "infer", database_name="shop", table_name="saved", storage_path=shop.path("made"))
     whole = shop.m.operator("table", "get", database_name="shop", table_name="saved")
-    (record,) = (shop.folder / "made/_mason/commits").glob("*.json")
+    (record,) = (shop.folder / ".mason/tables/made/commits").iterdir()
     record.write_bytes(b'{"id": 1')
 
     damaged = shop.m.operator("table", "get", database_name="shop", table_name="saved")
@@ -250,7 +252,7 @@ def test_a_table_that_was_saved_is_shown_with_a_warning_where_its_commit_record_
     assert damaged.data == whole.data
     (warning,) = damaged.warnings
     assert warning.startswith("The rows of the table cannot be read: ")
-    assert f"_mason/commits/{record.name} is damaged (it is not JSON)" in warning
+    assert f"made/commits/{record.name} is damaged (it is not JSON)" in warning
 
 
 @pytest.mark.parametrize(
@@ -264,7 +266,7 @@ def test_a_table_that_was_saved_is_shown_with_a_warning_where_its_commit_record_
     ],
 )
 def test_a_commit_record_with_a_field_of_another_kind_is_damaged(shop: Shop, field: str, value: object) -> None:
-    (record,) = (shop.folder / "made/_mason/commits").glob("*.json")
+    (record,) = (shop.folder / ".mason/tables/made/commits").iterdir()
     record.write_text(json.dumps({**json.loads(record.read_bytes()), field: value}))
 
     with pytest.raises(MasonError, match=rf"{record.name} is damaged \(a field"):
@@ -273,7 +275,7 @@ def test_a_commit_record_with_a_field_of_another_kind_is_damaged(shop: Shop, fie
 
 @pytest.mark.parametrize("content", [b"<!doctype html>\n", b"[]\n", b"{}\n", b'{"Id": 1', b"\xff"])
 def test_a_damaged_quarantine_is_named_with_what_to_do(shop: Shop, content: bytes) -> None:
-    (file,) = (shop.folder / "made_bad/_mason/quarantine").iterdir()
+    (file,) = (shop.folder / ".mason/tables/made_bad/quarantine").glob("*/*")
     file.write_bytes(content)
 
     with pytest.raises(

@@ -149,7 +149,7 @@ def test_a_row_that_is_dropped_on_its_way_into_a_table_fails_the_job(
             with pytest.raises(RowsLost, match=f'Table "{table}" should have'):
                 explode.run()
     assert read_table(explode.output / "orders").equals(before)
-    assert list(explode.root.glob(".out.mason-job*")) == []
+    assert list(explode.root.glob(".mason/tables/out/staging/*")) == []
 
 
 def dropping(table: str) -> Any:
@@ -394,12 +394,12 @@ def test_a_second_explode_replaces_all_tables_at_once_and_the_first_can_be_had_b
     explode.run()
     explode.given([{"id": 9, "other": ["z"]}])
     explode.run()
-    assert sorted(each.name for each in explode.output.glob("[!_]*")) == ["orders", "orders_other"]
+    assert sorted(each.name for each in explode.output.glob("[!.]*")) == ["orders", "orders_other"]
     assert [each.commit.number for each in list_versions(Location(str(explode.output)))] == [2, 1]
 
     roll_back(Location(str(explode.output)), "1", "back")
 
-    assert sorted(each.name for each in explode.output.glob("[!_]*")) == [
+    assert sorted(each.name for each in explode.output.glob("[!.]*")) == [
         "orders",
         "orders_items",
         "orders_items_tags",

@@ -35,7 +35,7 @@ def test_a_full_disk_leaves_the_old_tables(explode: Explode, tmp_path: Path) -> 
         with pytest.raises(OSError, match="space|large"):
             on_disk.run()
         assert on_disk.table("orders_l").to_pylist() == [{"orders_id": 0, "position": 0, "value": 1}]
-        assert list(disk.glob(".out.mason-job*")) == []
+        assert list(disk.glob(".mason/tables/out/staging/*")) == []
     finally:
         small.release()
 
@@ -61,7 +61,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(mason: Mason) -> None:
     mason.register_examples()
     exploding = mason.start("operator", "table", "explode", "-p", "path:orders,output_path:out")
     end = time.monotonic() + 60
-    while not list(mason.folder.glob(".out.mason-*/orders_l/part-*")):
+    while not list(mason.folder.glob(".mason/tables/out/staging/*/orders_l/part-*")):
         assert exploding.poll() is None and time.monotonic() < end
         time.sleep(0.01)
 
@@ -70,7 +70,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(mason: Mason) -> None:
 
     assert exploding.returncode == 130, stderr
     assert '"Interrupted."' in stdout and "Traceback" not in stderr
-    assert sorted(each.name for each in mason.folder.iterdir()) == [".out.mason-lock", "here.yaml", "orders"]
+    assert sorted(each.name for each in mason.folder.iterdir()) == [".mason", "here.yaml", "orders"]
     (job,) = mason("operator", "job", "list").json["Data"]
     assert job["Status"] == "cancelled"
 
@@ -109,7 +109,7 @@ def test_an_explode_that_is_killed_at_any_moment_leaves_all_tables_of_the_old_or
         assert not mixed(explode)
     assert -signal.SIGKILL in ends
     explode.run()
-    assert list(explode.root.glob(".out.mason-*/")) == []
+    assert list(explode.root.glob(".mason/tables/out/staging/*")) == []
 
 
 def run_and_kill(explode: Explode, number: int, after: float | None) -> tuple[int, float]:

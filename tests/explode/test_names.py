@@ -54,11 +54,9 @@ def test_names_with_dots_quotes_slashes_emoji_and_keywords(explode: Explode) -> 
     assert list(tables)[1:] == [f"orders_{name}_{name}" for name in names]
     for number, name in enumerate(names):
         assert tables[f"orders_{name}_{name}"] == [{"orders_id": 0, "position": 0, name: number}]
-    folders = [each.name for each in explode.output.iterdir() if each.name != "_mason"]
+    folders = [each.name for each in explode.output.iterdir() if each.name != ".mason"]
     assert len(folders) == len(names) + 1 and all("=" not in each for each in folders)
-    assert [each for each in explode.root.iterdir() if each.name not in ("orders", "out")] == [
-        explode.root / ".out.mason-lock"
-    ]
+    assert sorted(each.name for each in explode.root.iterdir()) == [".mason", "orders", "out"]
 
 
 def test_a_folder_is_never_hidden_nor_too_long_nor_the_same_for_two_names() -> None:

@@ -96,7 +96,7 @@ def test_a_full_disk_leaves_the_old_table(tmp_path: Path, name: str) -> None:
         commit = format_.commit()
         assert commit is not None
         assert commit.rows == 1
-        assert list(disk.glob(".out.mason-job*")) == []
+        assert list(disk.glob(".mason/tables/out/staging/*")) == []
     finally:
         small.release()
 
@@ -115,7 +115,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing_behind(
     monkeypatch.setattr(WRITERS[name], "write", interrupted)
     with pytest.raises(KeyboardInterrupt):
         format_.run(name)
-    assert sorted(each.name for each in format_.root.iterdir()) == [".out.mason-lock", "in"]
+    assert sorted(each.name for each in format_.root.iterdir()) == [".mason", "in"]
 
 
 def test_a_missing_package_is_found_in_the_plan(format_: Format, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -134,9 +134,10 @@ def describe_jobs(mason: Mason) -> dict[str, dict[str, Any]]:
 def describe_commits(mason: Mason) -> dict[str, Any]:
     """Return what the commit records of all tables say, the newest of each table last; not those of former versions."""
     found = {}
-    records = [each for each in mason.folder.rglob("_mason/commits/*.json") if "kept" not in each.parts]
+    records = [each for each in mason.folder.rglob(".mason/tables/*/commits/*") if "kept" not in each.parts]
     for file in sorted(records):
-        table, number = file.parents[2].relative_to(mason.folder), file.name.partition("-")[0]
+        table = (file.parents[4] / file.parents[1].name).relative_to(mason.folder)
+        number = file.name.partition("-")[0]
         found[f"{table} {number}"] = _plain(json.loads(file.read_text(encoding="utf-8")), mason)
     return found
 

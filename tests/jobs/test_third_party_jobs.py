@@ -129,7 +129,7 @@ def test_it_is_cancelled_between_two_tasks_and_nothing_is_committed(acme: Mason)
 
 def test_it_is_lost_with_its_process_and_the_next_one_commits(acme: Mason) -> None:
     job = start(acme, pause=30)
-    until(lambda: list(acme.folder.glob(".out.mason-?*[0-9]*")))
+    until(lambda: list(acme.folder.glob(".mason/tables/out/staging/*")))
 
     for pid in find_processes(acme):
         os.kill(pid, signal.SIGKILL)

@@ -23,6 +23,7 @@ from mason.pipeline.storage.files import partition_of
 from mason.pipeline.tables.commit import CommitRecord
 from mason.pipeline.tables.folder import TableFolder
 from mason.pipeline.tables.rejects import Reject, read_quarantine
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.work.tasks import TaskRunner
 
@@ -40,6 +41,16 @@ class Merge:
     @property
     def output(self) -> Path:
         return self.root / "out"
+
+    @property
+    def room(self) -> Path:
+        """Where Mason keeps what belongs to the table and is not its data."""
+        return Path(room_of(str(self.output)))
+
+    def left_behind(self, pattern: str = "*") -> list[str]:
+        """What jobs have staged and not committed."""
+        found = (*self.room.glob(f"staging/{pattern}"), *self.room.glob("making/*"), *self.room.glob("pending*"))
+        return sorted(each.name for each in found)
 
     def given(self, name: str, content: str | bytes | pa.Table) -> Path:
         file = self.root / "in" / name

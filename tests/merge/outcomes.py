@@ -48,7 +48,9 @@ def outcome_of(merge: Merge, options: Mapping[str, Any]) -> Outcome:
     except RowsLost:
         raise
     except MasonError as error:
-        left_behind = sorted(each.name for each in merge.root.iterdir() if each.name not in ("in", ".out.mason-lock"))
+        left_behind = sorted(
+            [*(each.name for each in merge.root.iterdir() if each.name not in ("in", ".mason")), *merge.left_behind()]
+        )
         return Outcome(error=str(error), left_behind=left_behind)
     table = _read(merge.output, result)
     rejects = [

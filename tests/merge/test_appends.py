@@ -66,9 +66,8 @@ def numbers(merge: Merge) -> list[int]:
 
 
 def leftovers(merge: Merge) -> list[str]:
-    """What is beside the table and is neither its lock nor an input."""
-    found = [each.name for each in merge.root.iterdir() if each.name.startswith(".out.")]
-    return [name for name in found if name != ".out.mason-lock"]
+    """What is left of jobs that did not commit."""
+    return merge.left_behind()
 
 
 def check_history(merge: Merge, versions: int) -> None:

@@ -114,7 +114,7 @@ def watching(merge: Merge, cluster: Cluster, on_sight: Callable[[str], None] = l
         (merge.root / SEEN / name).touch()
 
     roots = {"worker one": cluster.workers[0], "worker two": cluster.workers[1], "driver": os.getpid()}
-    return Watcher(str(merge.root / ".out."), roots, note)
+    return Watcher(str(merge.room / "staging"), roots, note)
 
 
 def check_rows(merge: Merge, result: MergeResult) -> None:

@@ -44,7 +44,7 @@ def test_a_row_that_a_kernel_drops_fails_the_job(merge: Merge) -> None:
 
     def drop_one(content: bytes) -> bytes:
         result = TaskResult.of(content)
-        staging = next(merge.root.glob(".out.mason-job*"))
+        staging = next(merge.room.glob("staging/job*"))
         import pyarrow.parquet as pq
 
         file = staging / result.files[0]
@@ -109,7 +109,7 @@ def test_of_two_merges_into_one_output_one_wins_and_the_other_says_so(merge: Mer
     with pytest.raises(Conflict, match=r"was changed by another job \(job500\)"):
         merge.run()
     assert merge.table().num_rows == 1
-    assert list(merge.root.glob(".out.mason-job*")) == []
+    assert merge.left_behind() == []
 
 
 def test_an_append_keeps_what_is_there(merge: Merge) -> None:
@@ -135,7 +135,7 @@ def test_an_output_that_is_the_input_works_and_the_input_is_kept(merge: Merge) -
 
     (commit,) = [TableFolder(same).current()]
     assert commit is not None and commit.rows == 2
-    assert (merge.root / "in" / "_mason" / "kept" / "job" / "a.csv").read_text() == "a\n1\n2\n"
+    assert (merge.root / ".mason/tables/in/kept/job/a.csv.kept").read_text() == "a\n1\n2\n"
 
 
 def test_a_link_stands_for_the_folder_that_it_leads_to(merge: Merge) -> None:
@@ -230,7 +230,7 @@ NOT_ATOMIC = textwrap.dedent(
             time.sleep(0.02)
         one.rmdir()
     commit.exchange_folders = piece_by_piece
-    commit.TableFolder._keep = lambda self, old: None
+    commit.TableFolder._complete = lambda self, pending: self._room.settle(pending)
     """
 )
 
@@ -280,7 +280,7 @@ def test_a_merge_that_is_killed_at_any_moment_leaves_the_old_table_or_the_new_on
     assert _kill_while_merging(merge, times=25) == []
 
     merge.run()
-    assert list(merge.root.glob(".out.mason-job*")) == [], "staging of killed merges is swept by the next one"
+    assert merge.left_behind() == [], "staging of killed merges is swept by the next one"
 
 
 def test_the_kill_loop_catches_a_commit_that_is_not_atomic(merge: Merge) -> None:
@@ -311,9 +311,12 @@ def test_everything_is_on_the_disk_before_anybody_is_pointed_to_it(
     merge.run()
 
     before = calls[: calls.index("exchange")]
-    staged = [call for call in before if ".out.mason-job" in call]
-    assert any(call.endswith(".parquet") for call in staged) and any("commits" in call for call in staged)
-    assert calls[-1] == str(merge.root)
+    staged = [call for call in before if "/staging/job" in call]
+    assert any(call.endswith(".parquet") for call in staged)
+    assert str(merge.room / "new") in before, "the record, which gets its name in one step"
+    assert before[-1] == str(merge.room)
+    after = calls[calls.index("exchange") :]
+    assert [str(merge.room / "staging"), str(merge.root)] == after[1:3], "both folders that were changed"
 
 
 def test_a_table_of_nothing_but_its_schema_can_be_merged(merge: Merge) -> None:

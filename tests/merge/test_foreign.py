@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -68,9 +67,13 @@ def ids(merge: Merge) -> list[int]:
 
 
 def seen_by_others(merge: Merge) -> set[str]:
-    """What is below the folder, but for what is Mason's own."""
-    found = (str(file.relative_to(merge.output)) for file in merge.output.rglob("*") if file.is_file())
-    return {name for name in found if not name.startswith("_mason/")}
+    """What is below the folder."""
+    return {str(file.relative_to(merge.output)) for file in merge.output.rglob("*") if file.is_file()}
+
+
+def kept(merge: Merge, pattern: str = "*") -> list[Path]:
+    """What is kept of former versions, in the folder of each."""
+    return list(merge.room.glob(f"kept/{pattern}"))
 
 
 class TestRefusal:
@@ -126,7 +129,7 @@ class TestRefusal:
 
             assert ids(table) == [1, 2] and pq.read_table(file).num_rows == 2
             file.unlink()
-        assert not list(table.root.glob(".out.m*-job*")), "nothing is left of the job"
+        assert not table.left_behind(), "nothing is left of the job"
 
     @pytest.mark.parametrize(
         ("name", "content"),
@@ -205,7 +208,7 @@ class TestOtherFiles:
 
         assert {name: (table.output / name).read_text() for name in self.NOTES} == self.NOTES
         assert len(ids(table)) == (2 if mode == "replace" else 8)
-        assert not any(Path(table.output / "_mason" / "kept").glob("*")), "they are there once"
+        assert not kept(table), "they are there once"
 
     def test_links_and_empty_folders_are_carried_along_as_they_are(self, table: Merge) -> None:
         (table.output / "soon").mkdir()
@@ -276,7 +279,7 @@ class TestKeep:
         merge.run(foreign=Foreign.KEEP, mode="append")
 
         assert ids(merge) == [1] and "theirs.parquet" in seen_by_others(merge)
-        assert not list(merge.output.glob("_mason/kept/*/*"))
+        assert not kept(merge, "*/*")
 
     def test_a_file_that_comes_while_it_runs_stays(self, table: Merge) -> None:
         plan = table.plan(foreign=Foreign.KEEP)
@@ -323,11 +326,11 @@ class TestAdopt:
 
         vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
-        (kept,) = table.output.glob("_mason/kept/*/theirs.parquet")
-        assert pq.read_table(kept)["id"].to_pylist() == [100, 101]
+        (aside,) = kept(table, "*/theirs.parquet.kept")
+        assert pq.read_table(aside)["id"].to_pylist() == [100, 101]
         assert [bool(each.folder) for each in list_versions(Location(str(table.output)))] == [True, False]
         table.run()
-        assert list(table.output.glob("_mason/kept/*/theirs.parquet")) == [kept]
+        assert kept(table, "*/theirs.parquet.kept") == [aside]
 
     def test_partitions_come_from_their_folders(self, merge: Merge) -> None:
         merge.given("a.csv", "id,day\n1,mon\n")
@@ -429,7 +432,7 @@ class TestMoments:
 
         assert seen_by_others(table) >= {"deep/theirs.parquet", "new.md", "notes.md"}
         assert (table.output / "notes.md").read_text() == "newer" and (table.output / "empty").is_dir()
-        assert not list(table.output.glob("_mason/kept/*/*.md"))
+        assert not kept(table, "*/*.md*")
         with pytest.raises(ForeignFiles, match="deep/theirs"):
             table.run(mode=mode)
 
@@ -465,14 +468,14 @@ class TestMoments:
         with TableFolder(str(table.output)).looked_at():
             committed = ids(table) != [1, 2]
         assert ids(table) in ([1, 2], [1, 1, 2, 2, *([100, 101] if foreign == "adopt" else [])])
-        copies = [file for file in table.root.rglob("theirs.parquet") if file.is_file()]
+        copies = [file for file in table.root.rglob("theirs.parquet*") if file.is_file()]
         assert len(copies) == 1 and pq.read_table(copies[0])["id"].to_pylist() == [100, 101]
         is_in_table = copies[0] == table.output / "theirs.parquet"
         assert is_in_table is not (committed and foreign == "adopt"), "it is among the rows, or in the folder"
         table.run(mode="append", foreign=Foreign.KEEP)
         vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
         assert (table.output / "docs" / "notes.md").read_text() == "look"
-        assert len([file for file in table.root.rglob("theirs.parquet") if file.is_file()]) == 1
+        assert len([file for file in table.root.rglob("theirs.parquet*") if file.is_file()]) == 1
 
 
 KILLED = """
@@ -540,7 +543,7 @@ class TestReaders:
 class TestEveryOperator:
     """Whatever commits to a table refuses, or leaves the files of others where they are."""
 
-    @pytest.fixture(params=["dedupe", "dedupe removed", "query", "explode", "format", "summarize"])
+    @pytest.fixture(params=["dedupe", "dedupe removed", "query", "format", "summarize"])
     def work(self, request: pytest.FixtureRequest, table: Merge, tmp_path: Path) -> Callable[[Foreign], Work]:
         out, source = str(table.output), str(tmp_path / "source")
         plan_and_run(MergeJob(Location(str(table.root / "in")), Location(source)).to_job())
@@ -555,9 +558,6 @@ class TestEveryOperator:
                 tables={"t": TableRef("t", Location(source))},
                 output=Location(out),
                 foreign=foreign,
-            ),
-            "explode": lambda foreign: ExplodeJob(
-                path=Location(source), name="t", output=Location(out), foreign=foreign
             ),
             "format": lambda foreign: FormatJob(
                 Location(source), Location(out), FormatOptions(format="csv"), foreign=foreign
@@ -583,7 +583,7 @@ class TestEveryOperator:
         assert pq.read_table(file).num_rows == 2 and (table.output / "notes.md").read_text() == "look"
         current = TableFolder(str(table.output)).current()
         assert current and current.number == 2
-        assert not list(table.output.glob("_mason/kept/*/theirs.parquet"))
+        assert not kept(table, "*/theirs.parquet*")
 
 
 def plan_and_run(job: object) -> None:
@@ -604,14 +604,14 @@ class TestVersions:
 
     def test_a_vacuum_leaves_what_an_earlier_mason_has_moved_away(self, table: Merge) -> None:
         table.run()
-        (former,) = table.output.glob("_mason/kept/*")
+        (former,) = kept(table)
         (former / "deep").mkdir()
         pq.write_table(THEIRS, former / "deep" / "theirs.parquet")
         removal = plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0)
 
         told = vacuum(removal)
 
-        (left,) = table.output.glob("_mason/kept/*/deep/theirs.parquet")
+        (left,) = kept(table, "*/deep/theirs.parquet")
         assert [file for file in left.parent.parent.rglob("*") if file.is_file()] == [left]
         assert told == [str(left.parent.parent)]
         assert [bool(each.folder) for each in list_versions(Location(str(table.output)))] == [True, False]
@@ -621,12 +621,13 @@ class TestVersions:
 
     def test_a_vacuum_that_was_killed_is_finished_by_the_next(self, table: Merge) -> None:
         table.run()
-        (former,) = table.output.glob("_mason/kept/*")
-        former.rename(f"{former}.going")
+        (former,) = kept(table)
+        first = list_versions(Location(str(table.output)))[-1].commit
+        former.rename(former.with_name(f"{first.id}.going"))
 
         vacuum(plan_vacuum(Location(str(table.output)), keep=0, older_than_days=0))
 
-        assert list(table.output.glob("_mason/kept/*")) == []
+        assert kept(table) == []
 
 
 class TestTablesBelow:
@@ -647,7 +648,7 @@ class TestTablesBelow:
         explode(Foreign.REFUSE)
         vacuum(plan_vacuum(Location(str(merge.output)), keep=0, older_than_days=0))
 
-        assert not list(merge.output.glob("_mason/kept/*"))
+        assert not kept(merge)
         assert plan_scan(Location(str(child))).rows == 3
 
     def test_data_of_others_in_one_are_refused_or_stay(self, merge: Merge, explode: Callable[[Foreign], None]) -> None:
@@ -695,8 +696,10 @@ class TestDamage:
     def test_a_table_whose_copy_has_other_times_is_as_good(self, table: Merge) -> None:
         table.run(mode="append")
         copy = Merge(table.root / "copy")
-        shutil.copytree(table.root / "in", copy.root / "in")
-        subprocess.run(["cp", "-r", table.output, copy.output], check=True)
+        copy.root.mkdir()
+        subprocess.run(
+            ["cp", "-r", table.root / "in", table.root / "out", table.root / ".mason", copy.root], check=True
+        )
 
         copy.run(mode="append")
 
@@ -717,11 +720,12 @@ class TestDamage:
         assert ids(table) == [1, 2]
         (warning,) = warnings
         assert warning.startswith(f"{table.output}: somebody else has written over 1 file of the table: {file.name} (")
-        (kept,) = table.output.glob(f"_mason/kept/*/{file.name}")
-        assert pq.read_table(kept)["id"].to_pylist() == [100, 101]
+        (aside,) = kept(table, f"*/{file.name}.kept")
+        assert pq.read_table(aside)["id"].to_pylist() == [100, 101]
 
     def test_a_file_that_is_gone_is_told_by_an_append_and_mended_by_a_replacement(self, table: Merge) -> None:
-        (file,) = table.output.glob("part-*.parquet")
+        table.run(mode="append")
+        file, _ = table.output.glob("part-*.parquet")
         file.unlink()
 
         with pytest.raises(MissingFiles, match=f"1 file of the table is gone: {file.name}"):

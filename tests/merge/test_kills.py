@@ -40,7 +40,7 @@ from pathlib import Path
 import mason.pipeline.tables.folder as table_commit
 from tests.merge.conftest import Merge
 
-table_commit._sync_tree = lambda folder: os._exit(9)
+table_commit.sync_tree = lambda folder: os._exit(9)
 Merge(Path(sys.argv[1]), jobs=iter([500])).run()
 """
 HERE = "metastore_engine: local\nstorage_engine: local\nexecution_engine: local\n"
@@ -72,9 +72,9 @@ def test_the_kill_loop_catches_a_commit_that_is_not_atomic(tmp_path: Path) -> No
     site = Site(tmp_path / "site", broken=True)
     site.set_up()
 
-    kills = list(kill_merges(site, "driver", "here", "commit", 2, random.Random(), "commit rename"))
+    kills = kill_merges(site, "driver", "here", "commit", 6, random.Random(), "commit exchange")
 
-    assert [kill for kill in kills if kill.outcome.startswith("broken")] != []
+    assert any(kill.problems for kill in kills), "the first that it catches is enough: the table is broken from then on"
 
 
 @pytest.mark.parametrize("before", [0, 1])
@@ -87,19 +87,19 @@ def test_a_version_that_was_not_published_is_not_kept_as_a_former_one(merge: Mer
 
     TableFolder(str(merge.output)).sweep()
 
-    assert list(merge.root.glob(".out.mason-job*")) == []
-    assert list(merge.output.glob("_mason/kept/*")) == []
+    assert merge.left_behind() == []
+    assert list(merge.room.glob("kept/*")) == []
     assert merge.output.exists() == bool(before)
 
 
 def test_a_task_that_outlives_its_job_does_not_make_the_staging_folder_again(merge: Merge) -> None:
     merge.given("a.csv", "n,t\n1\n2,x\n")
-    (task,) = tasks_of(merge.plan(), Location(str(merge.root / ".out.mason-gone")), "gone")
+    (task,) = tasks_of(merge.plan(), Location(str(merge.room / "staging" / "gone")), "gone")
 
     with pytest.raises(FileNotFoundError):
         merge_task(task.to_bytes())
 
-    assert not (merge.root / ".out.mason-gone").exists()
+    assert not merge.room.exists()
 
 
 def test_ctrl_c_ends_a_merge_on_the_warm_spark_and_leaves_spark_idle(site: Site) -> None:
@@ -199,4 +199,4 @@ def test_a_file_that_cannot_be_read_is_named_and_the_table_stays(bound: Mason, s
     (error,) = result.json["Errors"]
     assert "b.csv" in error
     assert TableFolder(str(bound.folder / "out")).current() == before
-    assert [file.name for file in bound.folder.glob(".out.*")] == [".out.mason-lock"]
+    assert list(bound.folder.glob(".mason/tables/out/staging/*")) == []

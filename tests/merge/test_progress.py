@@ -240,7 +240,7 @@ def test_tasks_on_spark_are_counted_before_their_results_are_here(
 def start_merge(mason: Mason, engine: str) -> subprocess.Popen[str]:
     """Start a merge and return when its tasks have begun to write."""
     merge = mason.start("operator", "table", "merge", "-c", engine, "-p", LARGE)
-    eventually(lambda: list(mason.folder.glob(".out.mason-*/part-*")) or merge.poll() is not None, 120)
+    eventually(lambda: list(mason.folder.glob(".mason/tables/out/staging/*/part-*")) or merge.poll() is not None, 120)
     assert merge.poll() is None, merge.communicate()
     return merge
 
@@ -249,8 +249,8 @@ def assert_nothing_is_left(mason: Mason, engine: str) -> None:
     """After another job there is its table alone. On a warm Spark that job waits for workers that were busy."""
     after = mason("operator", "table", "merge", "-c", engine if engine == "warm" else "here", "-p", SMALL)
     assert after.exit_code == 0, after.stderr
-    assert [each.name for each in mason.folder.glob(".out*")] == [".out.mason-lock"]
-    assert sorted(each.name for each in (mason.folder / "out").iterdir() if each.name != "_mason") == [
+    assert list(mason.folder.glob(".mason/tables/out/staging/*")) == []
+    assert sorted(each.name for each in (mason.folder / "out").iterdir()) == [
         Path(each).name for each in after.json["Data"][0]["Files"]
     ]
 

@@ -84,7 +84,7 @@ def test_a_mended_record_becomes_a_row_and_leaves_the_quarantine(merge: Merge) -
     assert (left.file, left.record, left.raw) == ("a.csv", 6, "5")
     told = result.to_dict()
     assert (told["RowsIn"], told["RowsOut"], told["RowsQuarantined"], told["StillQuarantined"]) == (1, 1, 0, 1)
-    assert [each.name for each in merge.root.glob(".out.*")] == [".out.mason-lock"]
+    assert merge.left_behind() == []
 
 
 @pytest.mark.parametrize("name", ["bad.csv", "bad.jsonl"])
@@ -297,11 +297,11 @@ def test_what_a_killed_replay_leaves_is_removed_by_the_next_job(merge: Merge) ->
     mend(file, (',"1"\n', ',"1,1"\n'))
     killed = subprocess.run([sys.executable, "-c", KILLED, str(merge.root)], cwd=PROJECT, check=False)
     assert killed.returncode == 9
-    assert len(list(merge.root.glob(".out.mason-killed*"))) == 2, "what was staged, and the records"
+    assert len(merge.left_behind("killed*")) == 2, "what was staged, and the records"
 
     replay(merge, file)
 
-    assert [each.name for each in merge.root.glob(".out.*")] == [".out.mason-lock"]
+    assert merge.left_behind() == []
     assert sorted(merge.table()["id"].to_pylist()) == [1, 2, 3]
 
 

@@ -130,7 +130,7 @@ def test_going_back_to_what_a_vacuum_removes_meanwhile_changes_nothing(merge: Me
     with pytest.raises(Conflict, match="The files of version 1 were removed meanwhile"):
         kept.restore(oldest, replace(oldest.commit, id="back", job="back"), "back", expected=newest.commit)
 
-    assert merge.table()["id"].to_pylist() == ["z"] and list(merge.root.glob(".out.mason-back")) == []
+    assert merge.table()["id"].to_pylist() == ["z"] and not (merge.room / "staging" / "back").exists()
 
 
 def test_bytes_that_another_version_uses_are_not_counted_as_freed(merge: Merge) -> None:
@@ -170,8 +170,8 @@ def test_a_folder_with_tables_in_it_does_not_become_a_table(merge: Merge) -> Non
 
     with pytest.raises(BadPath, match="since there are tables in it: out"), TableFolder(str(merge.root)).stage("job"):
         pass
-    shutil.copytree(merge.output, merge.root / "deep" / "in" / "it")
-    with pytest.raises(BadPath, match="tables in it: in/it"), TableFolder(str(merge.root / "deep")).stage("job"):
+    shutil.copytree(merge.root, merge.root / "deep" / "in", ignore=shutil.ignore_patterns("deep"))
+    with pytest.raises(BadPath, match="tables in it: in/out"), TableFolder(str(merge.root / "deep")).stage("job"):
         pass
 
     assert merge.table()["id"].to_pylist() == ["z"]
@@ -198,7 +198,7 @@ def test_what_was_at_the_output_before_is_kept_and_said_to_be(merge: Merge, capl
     merge.run()
     merge.run()
 
-    (kept,) = merge.output.glob("_mason/kept/*/below/mine.txt")
+    (kept,) = merge.room.glob("kept/*/below/mine.txt.kept")
     assert [each.getMessage() for each in caplog.records if each.levelname == "WARNING"] == [
-        f"What was at {merge.output} before is kept below its _mason/kept/{kept.parts[-3]}."
+        f"What was at {merge.output} before is kept in {kept.parents[1]}."
     ]

@@ -24,6 +24,7 @@ from mason.pipeline.reading.scan import plan_scan
 from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.tables.commit import ChangedMeanwhile, CommitRecord, CommittedFile, Overtaken, open_table
 from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.tables.versions import plan_vacuum, roll_back, vacuum
 from mason.testing import Place
 from tests.conftest import PROJECT
@@ -69,7 +70,9 @@ class Table:
         assert {name for name in names if name.startswith("out/part-")} == {
             f"out/{each.path}" for each in current.files
         }
-        assert [name for name in names if name.startswith(("out/_mason/leases/", "out/_mason/kept/"))] == []
+        assert [
+            name for name in names if name.startswith((".mason/tables/out/leases/", ".mason/tables/out/kept/"))
+        ] == []
 
 
 @pytest.fixture
@@ -226,14 +229,14 @@ def test_death_at_any_moment_of_an_append_that_lost_the_race_leaves_the_old_tabl
         sweep()
         assert outsiders(store, path) == found
         committed = {each.id for each in TableObjects(store, path).history()}
-        left = below(store, f"{path}/_mason/leases")  # of one that may still commit, until its number is taken
-        assert below(store, f"{path}/_mason/data") <= committed | {each.removesuffix(".json") for each in left}
+        left = below(store, f"{room_of(path)}/leases")  # of one that may still commit, until its number is taken
+        assert below(store, f"{room_of(path)}/data") <= committed | {each.removesuffix(".lease") for each in left}
         before = found
     assert died >= 10
     append(store, path, 1_000_000)
     sweep()
-    assert below(store, f"{path}/_mason/leases") == set()
-    assert below(store, f"{path}/_mason/data") == {each.id for each in TableObjects(store, path).history()}
+    assert below(store, f"{room_of(path)}/leases") == set()
+    assert below(store, f"{room_of(path)}/data") == {each.id for each in TableObjects(store, path).history()}
 
 
 class Interrupted:
@@ -258,7 +261,7 @@ class Interrupted:
 
 def overtaken(store: S3Objects, path: str, between: Callable[[], object]) -> None:
     """Append a row, lose the race at the last moment, let something happen, and publish the same again."""
-    slow = Interrupted(store, "write_new", "/_mason/commits/", lambda: append(store, path, 2))
+    slow = Interrupted(store, "write_new", "/commits/", lambda: append(store, path, 2))
     table = TableObjects(slow, path)  # type: ignore[arg-type]
     expected = table.current()
     with table.stage("append3") as staging:
@@ -296,7 +299,7 @@ def test_an_append_that_lost_and_was_taken_for_dead_cannot_commit(
         overtaken(store, path, between=sweep)
 
     assert read(store, path, TableObjects(store, path).current()) == outsiders(store, path) == [1, 2]
-    assert below(store, f"{path}/_mason/leases") == set()
+    assert below(store, f"{room_of(path)}/leases") == set()
 
 
 def test_a_sweep_that_meets_an_append_on_its_way_to_the_next_number_removes_nothing_of_it(
@@ -305,7 +308,7 @@ def test_a_sweep_that_meets_an_append_on_its_way_to_the_next_number_removes_noth
     """The sweep has read that the job lost; before it removes anything, the job goes on and commits."""
     monkeypatch.setattr("mason.pipeline.tables.objects.TURN_SECONDS", 0)
     write(store, path, [1])
-    slow = Interrupted(store, "write_new", "/_mason/commits/", lambda: append(store, path, 2))
+    slow = Interrupted(store, "write_new", "/commits/", lambda: append(store, path, 2))
     table = TableObjects(slow, path)  # type: ignore[arg-type]
     expected = table.current()
     with table.stage("append3") as staging:
@@ -313,7 +316,7 @@ def test_a_sweep_that_meets_an_append_on_its_way_to_the_next_number_removes_noth
         again = {"expected": expected, "kept": files(expected), "may_follow": lambda *_: True}
         with pytest.raises(Overtaken):
             table.publish(staging, record, **again)  # type: ignore[arg-type]
-        sweeper = Interrupted(store, "read", "/_mason/leases/", lambda: table.publish(staging, record, **again))  # type: ignore[arg-type]
+        sweeper = Interrupted(store, "read", "/leases/", lambda: table.publish(staging, record, **again))  # type: ignore[arg-type]
         monkeypatch.setattr(object_lease, "EXPIRY_SECONDS", -60)
         TableObjects(sweeper, path).sweep()  # type: ignore[arg-type]
 

@@ -21,6 +21,7 @@ from mason.operators.registration.definition_kind import OPERATORS
 from mason.operators.registration.registry import register
 from mason.operators.runner import OperatorCall, plan_operator, respond, run_operator
 from mason.pipeline.tables.object_lease import Lease
+from mason.pipeline.tables.room import room_of
 from mason.state.home import open_state
 from mason.util.environment import MasonEnvironment
 from tests.aws import Moto, forget_user, running_moto
@@ -124,7 +125,7 @@ def orders(lake: Lake) -> Lake:
 
 def test_a_replace_switches_the_location_and_what_it_was_stays_whole(orders: Lake) -> None:
     before = orders.location()
-    assert before.startswith(f"{orders.table}/_mason/data/")
+    assert before.startswith(f"{room_of(orders.table)}/data/")
 
     done = orders.merge(orders.write("two", "id,note,more\n3,c,x\n"))
 
@@ -138,7 +139,7 @@ def test_a_replace_switches_the_location_and_what_it_was_stays_whole(orders: Lak
 
 def test_a_commit_stands_though_what_is_known_of_its_catalogs_is_damaged(orders: Lake) -> None:
     before = orders.location()
-    folder = f"{orders.table.removeprefix('s3://')}/_mason/catalogs"
+    folder = f"{room_of(orders.table.removeprefix('s3://'))}/catalogs"
     (damaged,) = [each.path for each in orders.objects.below(folder)]
     orders.objects.write(damaged, b"{")
 
@@ -385,8 +386,8 @@ def test_what_a_dead_job_has_written_is_removed_by_the_next_reader(
     orders: Lake, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     path, store = orders.table.removeprefix("s3://"), orders.objects
-    left = f"{path}/_mason/data/dead/part-0.parquet"
-    with Lease(store, f"{path}/_mason/leases/dead.json", "dead"):
+    left = f"{room_of(path)}/data/dead/part-0.parquet"
+    with Lease(store, f"{room_of(path)}/leases/dead.lease", "dead"):
         store.write_new(left, b"half")
     orders.run(command, "plain", **READING[command](orders))
     assert store.read(left) is not None, "its job may live"
@@ -394,15 +395,15 @@ def test_what_a_dead_job_has_written_is_removed_by_the_next_reader(
 
     orders.run(command, "plain", **READING[command](orders))
 
-    assert list(store.below(f"{path}/_mason/data/dead")) == []
-    assert list(store.below(f"{path}/_mason/leases")) == []
+    assert list(store.below(f"{room_of(path)}/data/dead")) == []
+    assert list(store.below(f"{room_of(path)}/leases")) == []
 
 
 def test_a_reader_who_may_not_remove_what_a_dead_job_has_written_reads_all_the_same(
     orders: Lake, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     path = orders.table.removeprefix("s3://")
-    with Lease(orders.objects, f"{path}/_mason/leases/dead.json", "dead"):
+    with Lease(orders.objects, f"{room_of(path)}/leases/dead.lease", "dead"):
         pass
     monkeypatch.setattr("mason.pipeline.tables.object_lease.EXPIRY_SECONDS", -1)
     monkeypatch.setattr(S3Objects, "rewrite", refuse)
@@ -528,7 +529,7 @@ def test_an_entry_that_is_gone_or_shows_something_else_is_forgotten(orders: Lake
     for number in range(2):
         done = orders.merge(orders.write(f"v{number}", f"id,note\n{number},x\n"))
         assert [each for each in [*done["Info"], *done["Warnings"]] if "shows" in each] == []
-    assert [key for key in orders.seaweed.keys(orders.bucket) if "/_mason/catalogs/" in key] == []
+    assert [key for key in orders.seaweed.keys(orders.bucket) if "/catalogs/" in key] == []
 
 
 def test_the_partitions_of_a_table_are_switched_with_it(lake: Lake) -> None:

@@ -19,6 +19,7 @@ from mason.errors import BadPath, ClientFailed, Conflict, Unsupported
 from mason.pipeline.storage.object_store import StoredObject
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile
 from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.room import room_of
 from tests.seaweed import Seaweed
 
 CHANGING = ("write", "write_new", "rewrite", "copy", "delete")
@@ -81,14 +82,14 @@ def write(store: Any, path: str, rows: Iterable[int], job: str = "", table: Tabl
             name = f"year=2026/part-{job}-{row}.parquet"
             store.write(f"{staging}/{name}", str(row).encode())
             files.append(CommittedFile(name, 1, len(str(row))))
-        store.write(f"{staging}/_mason/quarantine/{job}-0.jsonl", b"{}\n")
+        store.write(f"{staging}/.mason/quarantine/{job}-0.rejects", b"{}\n")
         record = CommitRecord(job, 0, None, job, files, len(files), 1, "")
         return table.publish(staging, record, expected=expected)
 
 
 def read(store: S3Objects, path: str, record: CommitRecord | None) -> list[int]:
     """Return the rows of a version, as Mason reads them."""
-    contents = [store.read(f"{path}/{each.place}") for each in (record.files if record else ())]
+    contents = [store.read(each.place_in(path)) for each in (record.files if record else ())]
     assert None not in contents, "a file of the version is gone"
     return sorted(int(content[0]) for content in contents if content)
 
@@ -108,11 +109,10 @@ def check_tidy(store: S3Objects, path: str) -> None:
     """Check that others see what Mason sees, and that nothing is left of a job that did not commit."""
     table = TableObjects(store, path)
     assert outsiders(store, path) == read(store, path, table.current())
-    assert below(store, f"{path}/_mason/data") == {each.id for each in table.history()}
-    assert below(store, f"{path}/_mason/leases") == set()
-    quarantine = below(store, f"{path}/_mason/quarantine")
+    assert below(store, f"{room_of(path)}/data") == {each.id for each in table.history()}
+    assert below(store, f"{room_of(path)}/leases") == set()
     current = table.current()
-    assert quarantine == ({f"{current.id}-0.jsonl"} if current else set())
+    assert [each.rpartition("/")[2] for each in table.quarantine()] == ([f"{current.id}-0.rejects"] if current else [])
 
 
 def test_a_version_is_read_by_mason_and_by_others(store: S3Objects, path: str) -> None:
@@ -154,7 +154,7 @@ def test_what_was_at_the_prefix_before_makes_room_and_is_kept(store: S3Objects, 
     record = write(store, path, [1])
 
     assert outsiders(store, path) == [1]
-    assert store.read(f"{path}/_mason/kept/{record.id}/year=2025/theirs.parquet") is not None
+    assert store.read(f"{room_of(path)}/kept/{record.id}/year=2025/theirs.parquet.kept") is not None
 
 
 def test_a_prefix_with_tables_below_it_and_a_whole_bucket_do_not_become_tables(store: S3Objects, path: str) -> None:
@@ -194,7 +194,7 @@ def test_of_many_writers_at_once_one_wins_and_the_others_leave_nothing(store: S3
         try:
             with table.stage(job) as staging:
                 store.write(f"{staging}/part-{job}.parquet", str(number).encode())
-                store.write(f"{staging}/_mason/quarantine/{job}-0.jsonl", b"{}\n")
+                store.write(f"{staging}/.mason/quarantine/{job}-0.rejects", b"{}\n")
                 files = [CommittedFile(f"part-{job}.parquet", 1, 1)]
                 ready.wait(30)
                 table.publish(staging, CommitRecord(job, 0, None, job, files, 1, 1, ""), expected=expected)
@@ -268,7 +268,7 @@ def test_the_deaths_catch_a_commit_that_is_not_atomic(
 
     def broken(mortal: Any, table: str, rows: list[int]) -> None:
         old = TableObjects(mortal, table).current()
-        mortal.delete([f"{table}/{each.place}" for each in old.files] if old else [])
+        mortal.delete([each.place_in(table) for each in old.files] if old else [])
         write(mortal, table, rows)
 
     with pytest.raises(AssertionError, match="a file of the version is gone"):
@@ -325,14 +325,14 @@ class Later(S3Objects):
 
     def below(self, folder: str) -> Iterator[StoredObject]:
         for each in super().below(folder):
-            yield replace(each, age_seconds=10_000) if "/_mason/commits/" in each.path else each
+            yield replace(each, age_seconds=10_000) if "/commits/" in each.path else each
 
 
 def test_a_reader_leaves_a_version_to_its_writer_who_is_still_copying(
     store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(object_lease, "BEAT_SECONDS", 0.05)
-    slow, lease = Slow(store._client), f"{path}/_mason/leases/writer.json"
+    slow, lease = Slow(store._client), f"{room_of(path)}/leases/writer.lease"
     reader = TableObjects(Later(store._client), path)
     writer = threading.Thread(target=write, args=[slow, path, [1, 2], "writer"])
     writer.start()
@@ -353,7 +353,7 @@ def test_a_reader_leaves_a_version_to_its_writer_who_is_still_copying(
 def test_a_reader_finishes_what_a_writer_that_is_gone_has_begun_to_show(
     store: S3Objects, path: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    lease = f"{path}/_mason/leases/writer.json"
+    lease = f"{room_of(path)}/leases/writer.lease"
     with monkeypatch.context() as patch, pytest.raises(Killed):
         patch.setattr(S3Objects, "copy", lambda *_: die())
         write(store, path, [1, 2], "writer")
@@ -392,7 +392,7 @@ class Forgetful(S3Objects):
 
     def write_new(self, path: str, content: bytes) -> str | None:
         tag = super().write_new(path, content)
-        if "/_mason/commits/" in path:
+        if "/commits/" in path:
             raise ClientFailed("The connection was closed.")
         return tag
 

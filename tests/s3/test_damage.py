@@ -22,6 +22,7 @@ from mason.pipeline.tables import object_lease
 from mason.pipeline.tables.catalog_entries import read_entries
 from mason.pipeline.tables.commit import DamagedRecord, open_table
 from mason.pipeline.tables.object_lease import Lease
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.tables.versions import list_versions
 from mason.state.home import open_state
 from mason.testing import Place
@@ -39,7 +40,7 @@ def table(seaweed: Seaweed, bucket: str) -> Table:
 
 @pytest.mark.parametrize("content", [b"", b"<!doctype html>", b"{}", b"\xff", b'{"id": 1'])
 def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content: bytes) -> None:
-    store, record = open_objects(table.storage), f"{table.path}/_mason/commits/00000003.json"
+    store, record = open_objects(table.storage), f"{room_of(table.path)}/commits/00000003.commit"
     found = store.read(record)
     assert found is not None
     assert store.rewrite(record, content, found[1])
@@ -49,7 +50,7 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content:
         lambda: list_versions(Location(table.path, table.storage)),
         lambda: table.merge("id\n7\n"),
     ):
-        with pytest.raises(DamagedRecord, match=r"commits/00000003\.json is damaged \(.+Restore it from a backup"):
+        with pytest.raises(DamagedRecord, match=r"commits/00000003\.commit is damaged \(.+Restore it from a backup"):
             read()
 
     store.delete([record])  # as the message advises
@@ -60,13 +61,15 @@ def test_a_damaged_commit_record_is_named_with_what_to_do(table: Table, content:
 def test_a_damaged_lease_is_named_with_what_to_do(
     table: Table, content: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    store, lease = open_objects(table.storage), f"{table.path}/_mason/leases/gone.json"
+    store, lease = open_objects(table.storage), f"{room_of(table.path)}/leases/gone.lease"
     assert store.write_new(lease, content)
     monkeypatch.setattr(object_lease, "EXPIRY_SECONDS", -60)
 
-    with pytest.raises(UnreadableFile, match=r"leases/gone\.json: is not the lease of a job, .+ Delete it once no job"):
+    with pytest.raises(
+        UnreadableFile, match=r"leases/gone\.lease: is not the lease of a job, .+ Delete it once no job"
+    ):
         table.merge("id\n7\n")
-    with pytest.raises(UnreadableFile, match=r"leases/gone\.json: is not the lease of a job"):
+    with pytest.raises(UnreadableFile, match=r"leases/gone\.lease: is not the lease of a job"):
         Lease(store, lease, "gone").take_over()
     assert table.rows() == [9]
 
@@ -77,10 +80,10 @@ def test_a_damaged_lease_is_named_with_what_to_do(
 
 @pytest.mark.parametrize("content", [b"", b"{}", b"[1]", b"\xff", b'{"catalog": 1}'])
 def test_what_is_damaged_of_the_catalogs_of_a_table_is_named_with_what_to_do(table: Table, content: bytes) -> None:
-    store, place = open_objects(table.storage), f"{table.path}/_mason/catalogs/x.json"
+    store, place = open_objects(table.storage), f"{room_of(table.path)}/catalogs/x.entry"
     assert store.write_new(place, content)
 
-    with pytest.raises(UnreadableFile, match=r"catalogs/x\.json: does not say which catalog shows .+ Delete it, and"):
+    with pytest.raises(UnreadableFile, match=r"catalogs/x\.entry: does not say which catalog shows .+ Delete it, and"):
         read_entries(store, table.path)
     assert table.rows() == [9]
 

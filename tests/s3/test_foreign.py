@@ -15,6 +15,7 @@ from mason.clients.s3.connection import S3Connection
 from mason.clients.s3.objects import S3Objects
 from mason.clients.s3.storage import S3StorageClient
 from mason.engines.storage.models.location import Location, TableRef
+from mason.errors import BadPath
 from mason.pipeline.driving.execution import InProcessRunner
 from mason.pipeline.driving.job_types import plan_work
 from mason.pipeline.jobs.dedupe.job import DedupeJob, DedupeOptions
@@ -29,6 +30,7 @@ from mason.pipeline.sql.query import SqlQuery, fetch_rows
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, ForeignMeanwhile
 from mason.pipeline.tables.foreign_files import ChangedFiles, Foreign, ForeignFiles
 from mason.pipeline.tables.objects import TableObjects
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.tables.versions import list_versions, plan_vacuum, roll_back, vacuum
 from mason.pipeline.work.output_place import describe_kept_files
 from mason.testing import Place
@@ -78,8 +80,15 @@ class Table:
         return sorted(rows["id"].to_pylist())
 
     def names(self, below: str = "out/") -> set[str]:
-        found = {name[4:] for name in self.place.contents() if name.startswith(below)}
-        return {name for name in found if not name.startswith("_mason/")} if below == "out/" else found
+        return {name[4:] for name in self.place.contents() if name.startswith(below)}
+
+    def own(self, name: str) -> str:
+        """What Mason keeps of the table, by its path below the folder that the table lies in."""
+        return f".mason/tables/out/{name}"
+
+    def content_of_own(self, name: str) -> bytes:
+        with self.place.filesystem.open_input_stream(f"{room_of(self.path)}/{name}") as stream:
+            return bytes(stream.read())
 
     def content(self, name: str) -> bytes:
         with self.place.filesystem.open_input_stream(f"{self.path}/{name}") as stream:
@@ -184,7 +193,7 @@ def test_data_of_others_become_rows_of_the_commit_and_are_counted(table: Table, 
     assert table.ids() == rows
     assert "theirs.parquet" not in table.names(), "others would read its rows twice"
     vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
-    assert table.content(f"_mason/kept/{result.commit.id}/theirs.parquet") == encoded(THEIRS)
+    assert table.content_of_own(f"kept/{result.commit.id}/theirs.parquet.kept") == encoded(THEIRS)
     table.run()
 
 
@@ -233,7 +242,7 @@ def test_whoever_dies_at_any_change_what_is_adopted_is_there_once(store: S3Objec
             write(store, path, [1], table=TableObjects(store, path, Foreign.KEEP))  # finishes what was left
             history = list(TableObjects(store, path).history())
             committed = "adopted" in history[1].details
-            kept = store.read(f"{path}/_mason/kept/{history[1].id}/theirs.csv")
+            kept = store.read(f"{room_of(path)}/kept/{history[1].id}/theirs.csv.kept")
             assert (store.read(f"{path}/theirs.csv") is None) is committed is (kept is not None)
             assert store.read(f"{path}/_SUCCESS") is not None
             assert read(store, path, history[0]) == [1]
@@ -257,7 +266,7 @@ def adopt(store: Any, path: str, adopted: Any) -> None:
     with table.stage(job) as staging:
         name = f"year=2026/part-{job}-7.parquet"
         store.write(f"{staging}/{name}", b"7")
-        store.write(f"{staging}/_mason/quarantine/{job}-0.jsonl", b"{}\n")
+        store.write(f"{staging}/.mason/quarantine/{job}-0.rejects", b"{}\n")
         record = CommitRecord(job, 0, None, job, [CommittedFile(name, 1, 1)], 1, 1, "")
         table.publish(staging, record, expected=expected, adopted=adopted)
 
@@ -373,7 +382,7 @@ class TestDamage:
 
         assert table.ids() == [1, 2] and table.names() == {first} and table.content(first) != encoded(THEIRS)
         for name in (first, second):
-            assert table.content(f"_mason/kept/{back.id}/{name}") == encoded(THEIRS)
+            assert table.content_of_own(f"kept/{back.id}/{name}.kept") == encoded(THEIRS)
 
 
 class TestVersions:
@@ -390,13 +399,15 @@ class TestVersions:
     def test_a_vacuum_deletes_nothing_that_no_commit_lists(self, table: Table) -> None:
         table.run()
         former = list_versions(Location(table.path, table.storage))[1].commit.id
-        table.put(f"_mason/data/{former}/inserted.parquet")  # by way of a catalog that showed that version
+        table.place.write(
+            table.own(f"data/{former}/inserted.parquet"), encoded(THEIRS)
+        )  # by way of a catalog that showed that version
 
         told = vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
 
-        assert told == [f"{table.path}/_mason/data/{former}"]
-        left = {name for name in table.place.contents() if f"_mason/data/{former}/" in name}
-        assert left == {f"out/_mason/data/{former}/inserted.parquet"}
+        assert told == [f"{room_of(table.path)}/data/{former}"]
+        left = {name for name in table.place.contents() if f"/data/{former}/" in name}
+        assert left == {table.own(f"data/{former}/inserted.parquet")}
         assert [bool(each.folder) for each in list_versions(Location(table.path, table.storage))] == [True, False]
 
     @pytest.mark.parametrize("foreign", [Foreign.KEEP, Foreign.ADOPT])
@@ -404,9 +415,10 @@ class TestVersions:
         self, table: Table, foreign: Foreign
     ) -> None:
         newest = list_versions(Location(table.path, table.storage))[0].commit.id
-        inserted = f"_mason/data/{newest}/inserted.parquet"
-        table.put(inserted)
-        table.put(f"_mason/data/{newest}/part-{newest}-00009-late.parquet")  # of a task that outlived its job
+        inserted = table.own(f"data/{newest}/inserted.parquet")
+        table.place.write(inserted, encoded(THEIRS))
+        late = table.own(f"data/{newest}/part-{newest}-00009-late.parquet")  # of a task that outlived its job
+        table.place.write(late, encoded(THEIRS))
 
         with pytest.raises(ForeignFiles, match=rf"1 data file that Mason did not write: {inserted}\."):
             table.run()
@@ -415,13 +427,13 @@ class TestVersions:
 
         adopted = [100, 101] if foreign is Foreign.ADOPT else []
         assert table.ids() == [1, 1, 1, 2, 2, 2, *adopted]
-        assert table.content(inserted) == encoded(THEIRS)
+        assert table.content_of_own(f"data/{newest}/inserted.parquet") == encoded(THEIRS)
         told = list(describe_kept_files(table.job("append", foreign).to_job()))
         assert len(told) == (foreign is Foreign.KEEP)
 
 
 class TestEveryOperator:
-    @pytest.fixture(params=["dedupe", "query", "explode", "format"])
+    @pytest.fixture(params=["dedupe", "query", "format"])
     def plan(self, request: pytest.FixtureRequest, table: Table) -> Callable[[Foreign], Any]:
         out, source, storage = table.path, table.place.below("in").path, table.storage
         jobs: dict[str, Callable[[Foreign], Any]] = {
@@ -435,14 +447,17 @@ class TestEveryOperator:
                 output=Location(out, storage),
                 foreign=foreign,
             ),
-            "explode": lambda foreign: ExplodeJob(
-                path=Location(source, storage), name="t", output=Location(out, storage), foreign=foreign
-            ),
             "format": lambda foreign: FormatJob(
                 Location(source, storage), Location(out, storage), FormatOptions(format="csv"), foreign
             ),
         }
         return lambda foreign: plan_work(jobs[request.param](foreign).to_job())
+
+    def test_an_explode_is_refused_where_a_table_is(self, table: Table) -> None:
+        source, out = (Location(path, table.storage) for path in (table.place.below("in").path, table.path))
+
+        with pytest.raises(BadPath, match="is a table already"):
+            plan_work(ExplodeJob(path=source, name="t", output=out).to_job())
 
     def test_it_refuses_or_keeps(self, table: Table, plan: Callable[[Foreign], Any]) -> None:
         table.put()

@@ -81,9 +81,7 @@ def call(
 def rows_at(seaweed: Seaweed, bucket: str, place: Path | str) -> int:
     """How many rows the Parquet files at a place hold: of a folder of this machine, or below a prefix of the bucket."""
     if isinstance(place, Path):
-        return sum(
-            pq.read_metadata(file).num_rows for file in place.rglob("part-*.parquet") if "_mason" not in file.parts
-        )
+        return sum(pq.read_metadata(file).num_rows for file in place.rglob("part-*.parquet"))
     keys = [key for key in seaweed.keys(bucket) if key.startswith(f"{place}/part-")]
     bodies = [seaweed.client().get_object(Bucket=bucket, Key=key)["Body"].read() for key in keys]
     return sum(pq.read_metadata(io.BytesIO(body)).num_rows for body in bodies)
@@ -99,7 +97,7 @@ def test_a_table_of_this_machine_is_written_to_s3(
 
     assert call(operators, seaweed, command, {**given, name: f"s3://{bucket}/out"}) == ([], [])
 
-    written = [key for key in seaweed.keys(bucket) if key.startswith("out/") and "/_mason/" not in key]
+    written = [key for key in seaweed.keys(bucket) if key.startswith("out/")]
     assert written, "the output is in the bucket"
     assert not (tmp_path / "work" / "s3:").exists() and not (tmp_path / "work" / bucket).exists()
     if (command, name) in ROWS_WRITTEN:
@@ -121,7 +119,7 @@ def test_a_table_of_s3_is_written_to_this_machine(
 
     assert call(operators, seaweed, command, {**given, name: f"{tmp_path}/out"}) == ([], [])
 
-    assert [each for each in (tmp_path / "out").rglob("*") if each.is_file() and "_mason" not in each.parts]
+    assert [each for each in (tmp_path / "out").rglob("*") if each.is_file()]
     assert seaweed.keys(bucket) == before, "the input is as it was, and nothing is left beside it"
     if (command, name) in ROWS_WRITTEN:
         assert rows_at(seaweed, bucket, tmp_path / "out") == ROWS_WRITTEN[command, name]

@@ -21,6 +21,7 @@ from mason.pipeline.storage.address import open_objects
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.object_lease import Lease
 from mason.pipeline.tables.object_versions import ObjectVersions
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.tables.versions import VersionGone, list_versions, plan_vacuum, roll_back, vacuum
 from mason.testing import Place
 from tests.seaweed import Seaweed
@@ -87,9 +88,9 @@ def test_a_vacuum_removes_former_versions_and_says_first_what_goes(table: Table)
 
 
 def test_a_vacuum_removes_what_a_dead_job_has_written(table: Table, monkeypatch: pytest.MonkeyPatch) -> None:
-    left = f"{table.path}/_mason/data/dead/part-0.parquet"
+    left = f"{room_of(table.path)}/data/dead/part-0.parquet"
     store = open_objects(table.storage)
-    with Lease(store, f"{table.path}/_mason/leases/dead.json", "dead"):
+    with Lease(store, f"{room_of(table.path)}/leases/dead.lease", "dead"):
         store.write_new(left, b"half")
     with pytest.raises(Conflict, match="A job is writing to"):  # it may be alive
         vacuum(plan_vacuum(Location(table.path, table.storage), 9, 9))
@@ -136,7 +137,7 @@ def test_a_vacuum_gives_way_to_a_job_that_writes(table: Table) -> None:
 
 def test_going_back_gives_way_to_a_vacuum(table: Table) -> None:
     store = open_objects(table.storage)
-    lease = Lease(store, f"{table.path}/_mason/leases/vacuum-1.json", "vacuum-1")
+    lease = Lease(store, f"{room_of(table.path)}/leases/vacuum-1.lease", "vacuum-1")
     with lease, pytest.raises(Conflict, match="are being removed"):
         roll_back(Location(table.path, table.storage), "1", "back")
 
@@ -159,10 +160,10 @@ def test_a_vacuum_abandons_uploads_that_were_never_finished(
     """Those of the last day stay: their jobs may still be at it."""
     client = seaweed.client()
     bucket, _, key = table.path.partition("/")
-    client.create_multipart_upload(Bucket=bucket, Key=f"{key}/_mason/data/dead/part-1.parquet")
+    client.create_multipart_upload(Bucket=bucket, Key=f"{room_of(key)}/data/dead/part-1.parquet")
 
     def unfinished() -> int:
-        return len(client.list_multipart_uploads(Bucket=bucket, Prefix=key).get("Uploads", []))
+        return len(client.list_multipart_uploads(Bucket=bucket, Prefix=room_of(key)).get("Uploads", []))
 
     vacuum(plan_vacuum(Location(table.path, table.storage), 0, 0))
     assert unfinished() == 1

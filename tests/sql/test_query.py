@@ -234,7 +234,7 @@ def test_a_result_becomes_a_table_by_a_commit(database: Database, tmp_path: Path
         assert (result.commit.number, result.commit.rows) == (expected, 3)
     database.tables["again"] = TableRef("shop.again", Location(str(output)))
     assert answers(database, "select s from again where country = 'DE'") == [(Decimal("10.50"),)]
-    assert not [each for each in tmp_path.iterdir() if each.name.startswith(".out.mason-a")]
+    assert not list(tmp_path.glob(".mason/tables/out/staging/*"))
 
 
 @pytest.mark.parametrize("format_", ["csv", "jsonl", "json", "orc", "avro", "msgpack"])

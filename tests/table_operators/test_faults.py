@@ -81,7 +81,7 @@ def test_ctrl_c_in_the_middle_leaves_nothing(here: Mason, command: str, engine: 
     assert "Traceback" not in stderr
     assert newest(here).document["Error"] == "It was interrupted."
     assert not (here.folder / "out").exists()
-    assert [each.name for each in here.folder.iterdir() if each.name.startswith(".out.mason-j")] == []
+    assert list(here.folder.glob(".mason/tables/out/staging/*")) == []
     left = [each.name for each in Path(here.variables["TMPDIR"]).glob("mason-*")]
     assert [each for each in left if not each.startswith("mason-spark-")] == [], "a warm server has its own folder"
     for name in ("t", "u"):
@@ -122,6 +122,6 @@ def test_a_full_disk_leaves_the_old_table(command: str, tmp_path: Path) -> None:
                 DedupeWork.plan(job.to_job()).run(database.runner, "deduped", lambda *_: None)
         commit = TableFolder(str(output)).current()
         assert commit is not None and (commit.number, commit.rows) == (1, 1)
-        assert {each.name for each in disk.iterdir()} == {"out", ".out.mason-lock"}
+        assert {each.name for each in disk.iterdir()} == {"out", ".mason"}
     finally:
         small.release()

@@ -162,7 +162,7 @@ def test_a_resume_runs_nothing_again_for_a_table_that_a_later_step_of_the_run_ti
 
 def test_a_table_whose_record_is_damaged_is_made_anew_by_a_resume(examples: Mason) -> None:
     run_id = strict_json(run(examples, "daily", TestDaily.FILE))["Data"][0]["RunID"]
-    record = max((examples.folder / "daily" / "summary" / "_mason").rglob("*.json"))
+    record = max((examples.folder / "daily/.mason/tables/summary/commits").iterdir())
     record.write_text(record.read_text()[:20])
 
     again = examples("workflow", "--resume", run_id)

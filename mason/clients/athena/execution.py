@@ -22,6 +22,7 @@ from mason.engines.execution.models.job import Job, JobPlan, JobRecord, JobStatu
 from mason.errors import MasonError, NotFound, Unsupported
 from mason.pipeline.driving.handover import JOB, hand_over_once
 from mason.pipeline.sql.query import collect_rows
+from mason.pipeline.tables.room import DATA, room_of
 from mason.pipeline.types.evidence_json import decode_schema
 from mason.pipeline.work.record_parts import describe_columns, describe_files
 
@@ -127,7 +128,7 @@ class AthenaExecutionClient(ExecutionClient):
 
     def _statement(self, work: AthenaWork) -> str:
         if work.job.output:
-            return work.question.unload(f"{work.job.output}/_mason/data/<job>/").text
+            return work.question.unload(f"{room_of(str(work.job.output))}/{DATA}/<job>/").text
         return work.question.rows(work.limit).text
 
     def _run_query(self, work: AthenaWork, response: Response) -> JobRecord:

@@ -13,8 +13,8 @@ from mason.engines.metastore.models.table import TableSummary
 CREATED_BY = "mason.created_by"
 PATH = "mason.path"
 _CRAWLER = "UPDATED_BY_CRAWLER"
-# Where the pipeline puts the files of a job, below the table's path.
-_VERSION = re.compile(r"/_mason/data/[^/]+(?=/|$)")
+# Where the pipeline puts the files of a job, beside the table.
+_VERSION = re.compile(r"/\.mason/tables/([^/]+)/data/[^/]+(?=/|$)")
 
 Found = Mapping[str, Any]
 """Something as Glue describes it."""
@@ -43,7 +43,7 @@ def partition_from_glue(keys: Sequence[str], found: Found) -> Partition:
 
 def table_path(location: str) -> str:
     """Return the path of a table, or of a partition, whose location is the folder of one of its versions."""
-    return _VERSION.sub("", location)
+    return _VERSION.sub(r"/\1", location)
 
 
 def version_place(found: Found) -> str:

@@ -50,6 +50,7 @@ from mason.errors import (
     TableNotFound,
     Unsupported,
 )
+from mason.pipeline.tables.room import ROOMS, room_of
 from mason.util.atomic_file import write_file
 
 
@@ -88,7 +89,9 @@ class LocalMetastoreClient(MetastoreClient):
         self.require_empty_database(database, response=response)
         folder = self._folder(database)
         if (folder / OWN_FOLDER).exists():
-            (folder / OWN_FOLDER).rmdir()
+            for each in (folder / ROOMS, folder / OWN_FOLDER):
+                if each.exists():
+                    each.rmdir()
         folder.rmdir()
 
     def require_empty_database(self, database: str, response: Response) -> None:
@@ -102,6 +105,12 @@ class LocalMetastoreClient(MetastoreClient):
             raise NotEmpty(
                 f'Database "{database}" still has deleted tables in {trash}.',
                 hint="Remove that folder when nobody needs them.",
+            )
+        rooms = folder / ROOMS
+        if rooms.exists() and any(rooms.iterdir()):
+            raise NotEmpty(
+                f'Database "{database}" still has the records of removed tables in {rooms}.',
+                hint="Remove what is in that folder when nobody needs the former versions of these tables.",
             )
 
     @verb
@@ -140,6 +149,9 @@ class LocalMetastoreClient(MetastoreClient):
             trash = folder / OWN_FOLDER / "trash" / trash_name(file_name(table))
             trash.parent.mkdir(parents=True, exist_ok=True)
             found.place.rename(trash)
+            room = Path(room_of(str(found.place)))
+            if room.exists():  # what belongs to the table and is not its data
+                room.rename(trash.with_name(f"{trash.name}.records"))
             response.add_info(f'The data of table "{table}" are now in {trash}; remove that to free their space.')
         if found.entry is not None:
             found.entry.unlink()

@@ -15,7 +15,7 @@ from urllib.parse import unquote
 from mason.clients.shared.folder_catalogs import OWN_FOLDER, describe_damaged_entry, is_visible, name_tables
 from mason.engines.metastore.models.table import Table
 from mason.pipeline.storage.format_names import format_of_name
-from mason.pipeline.tables.commit import COMMITS
+from mason.pipeline.tables.places import has_records
 
 _SMALL = 256 * 1024
 _NOT_IN_FILE_NAMES = re.compile(r"[/%\0]|^\.")
@@ -140,7 +140,7 @@ def _table(content: bytes, path: str) -> Table:
 def _is_table(place: Path) -> bool:
     if place.is_file():
         return bool(format_of_name(place.name))
-    return any(_data_files(place)) or (place / COMMITS).is_dir()  # a table of Mason's may have no rows, and no files
+    return any(_data_files(place)) or has_records(place)  # a table of Mason's may have no rows, and no files
 
 
 def _data_files(folder: Path) -> Iterator[str]:

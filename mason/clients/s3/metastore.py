@@ -51,6 +51,7 @@ from mason.errors import (
     TableNotFound,
     Unsupported,
 )
+from mason.pipeline.tables.room import room_of
 
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 _AT_ONCE = 16
@@ -143,7 +144,8 @@ class S3MetastoreClient(MetastoreClient):
         # Data inside the database are the table's own and go with it; data elsewhere belong to somebody else.
         if found.place.startswith(f"{place}/") and not others:
             trash = f"{place}/{OWN_FOLDER}/trash/{trash_name(quote(table[:_SHOWN_NAME], safe=' '))}"
-            if self._move(found.place, trash):
+            is_moved = self._move(found.place, trash)
+            if self._move(room_of(found.place), f"{trash}.records") or is_moved:
                 message = f'The data of table "{table}" are now at s3://{trash}; remove that to free their space.'
                 response.add_info(message)
         if found.entry:

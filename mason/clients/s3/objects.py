@@ -199,7 +199,7 @@ class S3Objects:
             Forbidden: nothing may be written there.
             PathNotFound: there is no such bucket.
         """
-        path = f"{folder}/_mason/probes/{uuid4().hex}"
+        path = f"{folder}/.mason/probes/{uuid4().hex}"
         try:
             tag = self.write_new(path, b"1")
             refused = self.write_new(path, b"2") is None

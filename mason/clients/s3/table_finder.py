@@ -11,6 +11,7 @@ from urllib.parse import quote, unquote
 from mason.clients.s3.objects import S3Objects, split
 from mason.clients.shared.folder_catalogs import OWN_FOLDER, is_visible, name_tables, parse_entry
 from mason.pipeline.storage.format_names import format_of_name
+from mason.pipeline.tables.room import ROOMS
 
 _AT_ONCE = 16
 _LONGEST_KEY = 1024
@@ -44,6 +45,7 @@ def find_tables(objects: S3Objects, database: str) -> dict[str, FoundTable]:
     folders, files = objects.children(database)
     tables = _without_entry(database, folders, files)
     if OWN_FOLDER in folders:
+        tables = {**_without_files(objects, database, tables), **tables}
         tables |= {each.name: each for each in _entries(objects, database)}
     return tables
 
@@ -58,6 +60,8 @@ def find_table(objects: S3Objects, database: str, name: str) -> FoundTable | Non
     tables = _without_entry(database, folders, files)
     by_object = {each.path.rpartition("/")[2]: each for each in tables.values()}
     found = tables.get(name) or by_object.get(name)
+    if found is None and has_entries:
+        return _without_files(objects, database, tables).get(name)
     # An entry stands for the object of its name: whoever names the object must not get past what was saved of it.
     if found and found.name != name and has_entries and _find_saved(objects, database, found.name):
         return None
@@ -76,6 +80,19 @@ def _without_entry(database: str, folders: Sequence[str], files: Sequence[str]) 
     visible = [name for name in folders if name and is_visible(name)]
     named = name_tables(visible, [name for name in files if format_of_name(name) and is_visible(name)])
     return {name: FoundTable(name, f"s3://{database}/{place}") for name, place in named.items()}
+
+
+def _without_files(objects: S3Objects, database: str, others: Mapping[str, FoundTable]) -> dict[str, FoundTable]:
+    """The tables of Mason's that have no rows: nothing lies where they are, but there are records of them."""
+    from mason.pipeline.tables.objects import TableObjects  # most listings do without
+
+    rooms = [name for name in objects.children(f"{database}/{ROOMS}")[0] if name not in others]
+    newest = {name: TableObjects(objects, f"{database}/{name}").current() for name in rooms}
+    return {
+        name: FoundTable(name, f"s3://{database}/{name}")
+        for name, commit in newest.items()
+        if commit and not commit.has_files
+    }
 
 
 def entry_path(database: str, table: str) -> str:

@@ -19,8 +19,8 @@ from mason.operators.operator_tests.scratch import FOLDER, Place, find_changes
 from mason.operators.runner import show_result
 from mason.pipeline.reading.preview import preview_table
 from mason.pipeline.reading.view import view_table
+from mason.pipeline.tables.room import COMMITS, ROOMS, room_of
 
-_COMMITS = "_mason"
 _MOST_ROWS = 1_000_000
 
 
@@ -119,7 +119,8 @@ def what_changed(
     paths = find_changes(before, after)
     tables = sorted({table for path in paths for table in _tables_above(path, after)})
     files = [path for path in paths if FOLDER not in (before.get(path), after.get(path))]
-    others = [path for path in files if not any(path.startswith(f"{table}/") for table in tables)]
+    beside = [path for path in files if f"{ROOMS}/" not in path]
+    others = [path for path in beside if not any(path.startswith(f"{table}/") for table in tables)]
     columnar = [
         path for path in others if path in after and PurePosixPath(path).suffix in (".parquet", ".orc", ".avro")
     ]
@@ -128,9 +129,12 @@ def what_changed(
 
 
 def _tables_above(path: str, after: Mapping[str, str]) -> Iterator[str]:
-    """A table keeps its former versions below its commits: they are no tables of their own."""
-    above = PurePosixPath(path).parents
-    return (str(each) for each in above if f"{each}/{_COMMITS}" in after and _COMMITS not in each.parts)
+    """What is in the room of a table belongs to it; its former versions are no tables of their own."""
+    before, own, inside = path.partition(f"{ROOMS}/")
+    if own:
+        path = f"{before}{inside.partition('/')[0]}/{inside}"
+    above = [str(each) for each in PurePosixPath(path).parents if each.name]
+    return (each for each in above if f"{room_of(each)}/{COMMITS}" in after)
 
 
 def read_file(place: Place, path: str) -> str | None:

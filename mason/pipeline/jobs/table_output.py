@@ -28,7 +28,7 @@ from mason.pipeline.storage.blocks import read_bytes, write_bytes
 from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile, TableStore, open_table
 from mason.pipeline.tables.foreign_files import Foreign
-from mason.pipeline.tables.rejects import FOLDER
+from mason.pipeline.tables.room import QUARANTINE
 from mason.pipeline.tables.versions import column_changes, column_types
 from mason.pipeline.types.evidence_json import encode_schema
 from mason.pipeline.work.base import Work
@@ -184,16 +184,16 @@ class StagedTable:
         """Stage what a table that is written anew takes along: records set aside, and what it was merged from."""
         if not self.output.is_rewritten:
             return details
-        carry_quarantine(self.filesystem, self.output.location.path, self.folder)
+        carry_quarantine(self.filesystem, self.output.store, self.folder)
         return {**details, SOURCES: {**sources_to_keep(self.output.store), **details.get(SOURCES, {})}}
 
 
-def carry_quarantine(filesystem: pafs.FileSystem, table: str, staging: str) -> None:
+def carry_quarantine(filesystem: pafs.FileSystem, table: TableStore, staging: str) -> None:
     """Stage what the table has in quarantine: these records are not among its rows, and would be lost without it."""
-    selector = pafs.FileSelector(f"{table}/{FOLDER}", allow_not_found=True)
-    for info in filesystem.get_file_info(selector):
-        make_folder(filesystem, f"{staging}/{FOLDER}")
-        write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", read_bytes(filesystem, info.path))
+    for path in table.quarantine():
+        make_folder(filesystem, f"{staging}/{QUARANTINE}")
+        name = path.rpartition("/")[2]
+        write_bytes(filesystem, f"{staging}/{QUARANTINE}/{name}", read_bytes(filesystem, path))
 
 
 def sources_to_keep(table: TableStore) -> Mapping[str, Any]:

@@ -14,7 +14,8 @@ from dataclasses import asdict, dataclass
 
 from mason.errors import UnreadableFile
 from mason.pipeline.storage.object_store import ObjectStore
-from mason.pipeline.tables.commit import CATALOGS, DATA, CommitRecord
+from mason.pipeline.tables.commit import CommitRecord
+from mason.pipeline.tables.room import CATALOGS, DATA, ENTRY, room_of
 
 _AT_ONCE = 16
 
@@ -35,7 +36,7 @@ def read_entries(store: ObjectStore, table: str) -> Sequence[CatalogEntry]:
     Raises:
         UnreadableFile: what is kept of one is damaged.
     """
-    paths = [each.path for each in store.below(f"{table}/{CATALOGS}")]
+    paths = [each.path for each in store.below(f"{room_of(table)}/{CATALOGS}")]
     found = [(path, store.read(path)) for path in paths]
     return [_read(path, each[0]) for path, each in found if each]
 
@@ -67,29 +68,28 @@ def forget_entry(store: ObjectStore, table: str, entry: CatalogEntry) -> None:
 
 
 def version_folder(store: ObjectStore, table: str, record: CommitRecord) -> str:
-    """Return the folder with the files of a version and no others, as a path below the table's.
+    """Return the path of the folder with the files of a version and no others.
 
     A version that replaced its parent lies in the folder of its job. Of one that has files of others, too, copies are
     put beside its own.
     """
-    homes = {each.place.removesuffix(f"/{each.path}") for each in record.files}
-    if len(homes) == 1 and _files(store, table, *homes) == {each.path for each in record.files}:
+    homes = {each.place_in(table).removesuffix(f"/{each.path}") for each in record.files}
+    if len(homes) == 1 and _files(store, *homes) == {each.path for each in record.files}:
         return homes.pop()
-    folder = f"{DATA}/{record.id}"
-    there = _files(store, table, folder)
+    folder = f"{room_of(table)}/{DATA}/{record.id}"
+    there = _files(store, folder)
     missing = [each for each in record.files if each.path not in there]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(lambda each: store.copy(f"{table}/{each.place}", f"{table}/{folder}/{each.path}"), missing))
+        list(pool.map(lambda each: store.copy(each.place_in(table), f"{folder}/{each.path}"), missing))
     return folder
 
 
-def _files(store: ObjectStore, table: str, folder: str) -> set[str]:
-    """The files of a folder as others see them: what begins with _ is hidden from them."""
-    start = len(table) + len(folder) + 2
-    names = {each.path[start:] for each in store.below(f"{table}/{folder}")}
-    return {name for name in names if name and not name.endswith("/") and not name.startswith("_")}
+def _files(store: ObjectStore, folder: str) -> set[str]:
+    """The files of a folder as others see them: what begins with _ or a dot is hidden from them."""
+    names = {each.path[len(folder) + 1 :] for each in store.below(folder)}
+    return {name for name in names if name and not name.endswith("/") and not name.startswith(("_", "."))}
 
 
 def _place(table: str, entry: CatalogEntry) -> str:
     name = json.dumps([entry.catalog, entry.database, entry.table])
-    return f"{table}/{CATALOGS}/{hashlib.sha256(name.encode()).hexdigest()[:32]}.json"
+    return f"{room_of(table)}/{CATALOGS}/{hashlib.sha256(name.encode()).hexdigest()[:32]}{ENTRY}"

@@ -1,7 +1,7 @@
 """The versions of a plain-Parquet table: readers see the old one or the new one, never a mixture.
 
-The truth is the newest commit record in `_mason/commits/`. How the next one becomes it depends on where the table
-lies: `table_folder` is for disks, `table_objects` for stores that know neither folders nor renames.
+The truth is the newest commit record in the table's room, see `room`. How the next one becomes it depends on where the
+table lies: `folder` is for disks, `objects` for stores that know neither folders nor renames.
 """
 
 from __future__ import annotations
@@ -19,16 +19,11 @@ from mason.errors import BadPath, Conflict, Unprocessable
 from mason.pipeline.storage.address import abilities_of, open_objects
 from mason.pipeline.storage.scratch import SCRATCH
 from mason.pipeline.tables.foreign_files import Foreign, Strangers
+from mason.pipeline.tables.room import COMMITS, FORMER_FOLDER, OWN_FOLDER, RECORD, room_of
 
 if TYPE_CHECKING:
     from mason.pipeline.storage.file_stamp import FileStamp
 
-OWN_FOLDER = "_mason"
-COMMITS = f"{OWN_FOLDER}/commits"
-DATA = f"{OWN_FOLDER}/data"
-"""On an object store: the folders in which jobs write, one each, and where their files stay."""
-CATALOGS = f"{OWN_FOLDER}/catalogs"
-"""On an object store: which entries of catalogs show the table."""
 FORMAT = "format"
 """The detail of a commit that names the format of its files, where that is not Parquet."""
 ADOPTED = "adopted"
@@ -54,12 +49,11 @@ class CommittedFile:
     rows: int
     bytes: int
     home: str = ""
-    """Where it lies below the table's folder, if that is not where others are shown it."""
+    """Where it lies in the table's room, if that is not where others are shown it."""
 
-    @property
-    def place(self) -> str:
-        """Where Mason reads it, below the table's folder."""
-        return self.home or self.path
+    def place_in(self, table: str) -> str:
+        """Return where Mason reads it, by the path of the table."""
+        return f"{room_of(table)}/{self.home}" if self.home else f"{table}/{self.path}"
 
 
 @dataclass(frozen=True)
@@ -82,7 +76,7 @@ class CommitRecord:
     details: Mapping[str, Any] = field(default_factory=dict)
     """What the job wants to know later of how it made this version."""
     beside: Mapping[str, str] = field(default_factory=dict)
-    """On an object store: what else is shown below the table's folder, and where it lies."""
+    """On an object store: what else was staged, and where in the table's room it lies."""
     aside: Sequence[str] = ()
     """On an object store: what was found below the table's folder, and had to make room."""
 
@@ -97,9 +91,14 @@ class CommitRecord:
         return [each["folder"] for each in self.details.get("tables", {}).values()]
 
     @property
+    def has_files(self) -> bool:
+        """Whether the version has files, or tables that came with it have."""
+        return bool(self.files) or any(each["files"] for each in self.details.get("tables", {}).values())
+
+    @property
     def place(self) -> str:
-        """The file that keeps the record, below the table's folder."""
-        return f"{COMMITS}/{self.number:08}-{self.id}.json"
+        """The file that keeps the record, in the table's room."""
+        return f"{COMMITS}/{self.number:08}-{self.id}{RECORD}"
 
     def to_dict(self) -> dict[str, Any]:
         return {**self.__dict__, "files": [each.__dict__ for each in self.files]}
@@ -147,14 +146,25 @@ class TableStore(Protocol):
     foreign: Foreign
     """What becomes of data files in the folder that Mason did not write, when the next version is published."""
 
+    @property
+    def room(self) -> str:
+        """The folder beside the table's in which Mason keeps what is not its data."""
+
     def current(self) -> CommitRecord | None:
-        """Return the newest commit, if there is one."""
+        """Return the newest commit, if there is one; none where the table's folder was removed by hand.
+
+        Raises:
+            FormerLayout: the table has its records inside of its folder.
+        """
 
     def history(self) -> Iterator[CommitRecord]:
         """Yield the commits, the newest first."""
 
     def lineage(self) -> Iterator[CommitRecord]:
         """Yield the commits that the current version consists of."""
+
+    def quarantine(self) -> Sequence[str]:
+        """Return the paths of the files with the records that the current version has set aside."""
 
     def check_room(self) -> None:
         """See that nothing is below the table's folder that must not be moved aside with it.
@@ -217,6 +227,16 @@ class DamagedRecord(Unprocessable):
     """Raised when a commit record is damaged: nobody knows which files are the table's. 422 · exit 1"""
 
 
+class FormerLayout(Unprocessable):
+    """422 · exit 1 · the table was written by an earlier version of Mason, with its records inside of its folder"""
+
+    def __init__(self, path: str) -> None:
+        super().__init__(
+            f"{path} is a table in the former layout, with its records in {FORMER_FOLDER} inside of its folder.",
+            hint="Merge it into another folder (table merge with this input_path): that reads its data files.",
+        )
+
+
 def read_record(content: bytes, place: str, advice: str) -> CommitRecord:
     """Return the commit record that stands in a file.
 
@@ -265,7 +285,7 @@ def check_names(path: str, below: str) -> None:
     Raises:
         BadPath: a name on the way is that of such a folder.
     """
-    own = next((part for part in below.split("/") if part in (OWN_FOLDER, ".mason")), "")
+    own = next((part for part in below.split("/") if part in (OWN_FOLDER, FORMER_FOLDER)), "")
     if own and not _OF_A_JOB.search(below):
         raise no_room(path, f'what is below "{own}" is Mason\'s own')
 

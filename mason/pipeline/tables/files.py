@@ -22,7 +22,7 @@ def files_of(commit: CommitRecord, path: str) -> list[DataFile]:
     """Return the files of a version of the table at a path, in sorted order."""
     return [
         DataFile(
-            path=f"{path}/{each.place}",
+            path=each.place_in(path),
             name=each.path,
             size=each.bytes,
             partition=partition_of(each.path.rpartition("/")[0]),

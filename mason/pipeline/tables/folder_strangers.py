@@ -13,8 +13,9 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
 from mason.errors import Conflict, Forbidden
-from mason.pipeline.tables.commit import ADOPTED, OWN_FOLDER, WRITTEN_UNTIL, CommitRecord, CommittedFile
+from mason.pipeline.tables.commit import ADOPTED, WRITTEN_UNTIL, CommitRecord, CommittedFile
 from mason.pipeline.tables.foreign_files import START_BYTES, Strangers, list_names
+from mason.pipeline.tables.room import ROOMS, kept_name
 from mason.util.atomic_file import sync_folder
 
 LOG = logging.getLogger("mason.pipeline")
@@ -58,24 +59,28 @@ def stranger_names(folder: Path, record: CommitRecord | None) -> Iterator[str]:
     """
     own = own_files(folder, record)
     folders = {str(parent) for name in own for parent in Path(name).parents}
-    hidden = {OWN_FOLDER, *(f"{child}/{OWN_FOLDER}" for child in (record.child_folders if record else ()))}
+    hidden = {ROOMS} if record and record.child_folders else set[str]()
     for name in _walk(folder, "", hidden):
         if name not in own and name.rstrip("/") not in folders:
             yield name
 
 
-def find_changed_files(folder: Path, record: CommitRecord) -> dict[str, tuple[int, int]]:
+def find_changed_files(
+    folder: Path, record: CommitRecord, place: Path, *, is_former: bool = False
+) -> dict[str, tuple[int, int]]:
     """Return the files of a version that others have written over, with the sizes that they have and had.
+
+    `place` is the file of its record; the files of a former version have the names under which they are kept.
 
     They have another size than the commit says, or were written after it. The latter cannot be told where the times
     are those of a copy, which nobody has kept the times of: then its record has another one than it says itself.
     """
-    until, place = record.details.get(WRITTEN_UNTIL, -1), folder / record.place
+    until = record.details.get(WRITTEN_UNTIL, -1)
     timed = _files_of_commit(record) if place.exists() and place.stat().st_mtime_ns == until else {}
     found: dict[str, tuple[int, int]] = {}
     for name, each in own_files(folder, record).items():
         try:
-            now = (folder / name).stat()
+            now = (folder / (kept_name(name) if is_former else name)).stat()
         except FileNotFoundError:
             continue
         if now.st_size != each.bytes or (name in timed and now.st_mtime_ns > until):

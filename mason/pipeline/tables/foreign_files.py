@@ -65,7 +65,7 @@ class ChangedFiles(Conflict):
         super().__init__(
             self.finding,
             hint="Restore what was there from a backup, with its times, or go back to an earlier version (table "
-            "rollback), which keeps the files as they are now below _mason/kept. Nothing was committed.",
+            "rollback), which keeps the files as they are now beside the table. Nothing was committed.",
         )
 
 
@@ -127,7 +127,7 @@ def describe_going_back(table: TableStore, path: str) -> Iterator[str]:
         check_foreign(table, path)
         yield from describe_kept(table, path)
     except ChangedFiles as error:
-        yield f"{error.finding} As it is now, that is kept below _mason/kept, and no vacuum removes it."
+        yield f"{error.finding} As it is now, that is kept beside the table, and no vacuum removes it."
 
 
 def describe_kept(table: TableStore, path: str) -> Iterator[str]:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from mason.pipeline.storage.object_store import ObjectStore, StoredObject
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile
-from mason.pipeline.tables.rejects import FOLDER as QUARANTINE
+from mason.pipeline.tables.room import QUARANTINE
 
 if TYPE_CHECKING:
     from mason.pipeline.storage.file_stamp import FileStamp
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 
 def complete_record(
     store: ObjectStore,
-    path: str,
+    room: str,
     staging: str,
     record: CommitRecord,
     current: CommitRecord | None,
     kept: Sequence[CommittedFile],
 ) -> CommitRecord:
     """Return the record of what was staged, with what stays of the version before it."""
-    home = staging.removeprefix(f"{path}/")
+    home = staging.removeprefix(f"{room}/")
     files = [*kept, *(replace(each, home=f"{home}/{each.path}") for each in record.files)]
     staged = [each.path[len(staging) + 1 :] for each in store.below(staging) if not each.path.endswith("/")]
     data = {each.path for each in record.files}

@@ -6,9 +6,10 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from mason.pipeline.storage.object_store import ObjectStore, StoredObject
-from mason.pipeline.tables.commit import DATA, STRANGERS, CommitRecord
+from mason.pipeline.tables.commit import STRANGERS, CommitRecord
 from mason.pipeline.tables.foreign_files import START_BYTES, Strangers, is_foreign_data
-from mason.pipeline.tables.object_view import is_shown, sizes_of, view_of
+from mason.pipeline.tables.object_view import is_shown, own_name, sizes_of, view_of
+from mason.pipeline.tables.room import DATA, ROOMS
 
 _SLACK_SECONDS = 2.0
 """Listings that are made one after the other do not count ages from the same second."""
@@ -41,10 +42,17 @@ class Versions:
     """Return how long ago the current version was shown whole; nothing where it was not."""
 
 
-def look_below(store: ObjectStore, there: Mapping[str, StoredObject], versions: Versions) -> Below:
+def look_below(
+    store: ObjectStore,
+    table: str,
+    there: Mapping[str, StoredObject],
+    homes: Mapping[str, StoredObject],
+    versions: Versions,
+) -> Below:
     """Tell what is of no version from what is there of them, or is just being moved aside or removed.
 
-    `there` is all that a listing shows below the table's folder, by its paths below that.
+    `there` is all that a listing shows below the table's folder, by its paths below that; `homes` what it shows of
+    the files where jobs wrote them, by the paths that `own_name` gives.
     """
     current = versions.current
     unknown = {name for name in there if is_shown(name)}.difference(files_of_version(current) if current else ())
@@ -54,9 +62,9 @@ def look_below(store: ObjectStore, there: Mapping[str, StoredObject], versions: 
     known: Iterable[str] = current.details.get(STRANGERS, ()) if current else unknown
     left_over = versions.find_own(unknown.difference(known))
     found = Strangers.of(unknown - left_over, lambda name: _read_start(store, there[name]))
-    inserted = _find_inserted(store, there, current) if current else []
+    inserted = _find_inserted(store, table, homes, current) if current else []
     strangers = Strangers([*found.data, *inserted], found.others)
-    return Below(strangers, sorted(left_over), _find_changed(store, there, versions) if current else {})
+    return Below(strangers, sorted(left_over), _find_changed(store, table, there, homes, versions) if current else {})
 
 
 def files_of_version(record: CommitRecord) -> set[str]:
@@ -64,21 +72,24 @@ def files_of_version(record: CommitRecord) -> set[str]:
     return {*view_of(record), *(each.path for each in record.files)}
 
 
-def _find_inserted(store: ObjectStore, there: Mapping[str, StoredObject], current: CommitRecord) -> list[str]:
-    """The data files in the folder of the version itself, by their paths below the table's.
+def _find_inserted(
+    store: ObjectStore, table: str, homes: Mapping[str, StoredObject], current: CommitRecord
+) -> list[str]:
+    """The data files of others in the folder of the version itself, by the paths that `own_name` gives.
 
     A catalog names that folder, so whoever inserts rows by way of it writes there. What tasks of the job have left
     that went on after its commit has the job in its name, and what was copied there for the catalog is the version's.
     """
-    folder, view = f"{DATA}/{current.id}/", view_of(current)
-    own = {*view.values(), *(f"{folder}{name}" for name in view)}
-    names = [name for name in there if name.startswith(folder) and name not in own]
-    known = [name for name in current.details.get(STRANGERS, ()) if name.startswith(f"{DATA}/") and name in there]
+    folder, view = f"{own_name(table, DATA)}/{current.id}/", view_of(current)
+    own = {own_name(table, each) for each in (*view.values(), *current.beside.values())}
+    own |= {f"{folder}{name}" for name in view}
+    names = [name for name in homes if name.startswith(folder) and name not in own]
+    known = [name for name in current.details.get(STRANGERS, ()) if name.startswith(f"{ROOMS}/") and name in homes]
     found = [
         name
         for name in names
         if not is_own_name(name, current.id)
-        and is_foreign_data(name.removeprefix(folder), lambda _, name=name: _read_start(store, there[name]))  # type: ignore[misc]
+        and is_foreign_data(name.removeprefix(folder), lambda _, name=name: _read_start(store, homes[name]))  # type: ignore[misc]
     ]
     return sorted({*found, *known})
 
@@ -89,7 +100,11 @@ def is_own_name(name: str, job: str) -> bool:
 
 
 def _find_changed(
-    store: ObjectStore, there: Mapping[str, StoredObject], versions: Versions
+    store: ObjectStore,
+    table: str,
+    there: Mapping[str, StoredObject],
+    homes: Mapping[str, StoredObject],
+    versions: Versions,
 ) -> Mapping[str, tuple[int, int]]:
     """What others have written over: copies that have another size than their files, or another content.
 
@@ -100,8 +115,9 @@ def _find_changed(
     view = view_of(versions.current)
     copies = {name: size for name, size in sizes_of(versions.current).items() if name in there}
     changed = {name: (there[name].size, size) for name, size in copies.items() if there[name].size != size}
-    homes = {name: there[view[name]] for name in copies.keys() - changed.keys() if view.get(name) in there}
-    odd = {name: home for name, home in homes.items() if there[name].tag != home.tag}
+    places = {name: own_name(table, view[name]) for name in copies.keys() - changed.keys() if name in view}
+    found = {name: homes[place] for name, place in places.items() if place in homes}
+    odd = {name: home for name, home in found.items() if there[name].tag != home.tag}
     shown_ago = versions.shown_seconds_ago() if odd else None
     for name, home in odd.items():
         copy = there[name]

@@ -10,18 +10,19 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 
 from mason.pipeline.storage.object_store import ObjectStore, StoredObject
-from mason.pipeline.tables.commit import ADOPTED, CATALOGS, COMMITS, DATA, OWN_FOLDER, CommitRecord
-from mason.pipeline.tables.rejects import FOLDER as QUARANTINE
+from mason.pipeline.tables.commit import ADOPTED, CommitRecord
+from mason.pipeline.tables.room import COMMITS, DATA, KEPT, QUARANTINE, RECORD, ROOMS, kept_name, room_of
 
 _AT_ONCE = 16
-_OF_CHILDREN = (f"/{DATA}/", f"/{CATALOGS}/")
-"""What the tables below a table have for their catalogs: it belongs to no version of the table above."""
 
 
 def view_of(record: CommitRecord) -> Mapping[str, str]:
-    """Return what others see of a version, and where each of it lies, as paths below the table's folder."""
+    """Return what others see of a version, and where each of it lies: by paths below the table's folder and its room.
+
+    The records of the tables that came with it are seen, too: these are read by the copies of their files.
+    """
     files = {each.path: each.home for each in record.files if each.home}
-    return {**files, **record.beside}
+    return {**files, **{name: home for name, home in record.beside.items() if not name.startswith(f"{QUARANTINE}/")}}
 
 
 def list_visible(store: ObjectStore, table: str) -> dict[str, StoredObject]:
@@ -34,6 +35,18 @@ def list_all(store: ObjectStore, table: str) -> dict[str, StoredObject]:
     return {each.path[len(table) + 1 :]: each for each in store.below(table)}
 
 
+def list_homes(store: ObjectStore, table: str) -> dict[str, StoredObject]:
+    """Return what jobs have written into a table's room, by its paths below the folder that the table lies in."""
+    room = room_of(table)
+    start = len(room) - len(own_name(table, ""))
+    return {each.path[start:]: each for each in store.below(f"{room}/{DATA}")}
+
+
+def own_name(table: str, home: str) -> str:
+    """Return what lies in a table's room as a path below the folder that the table lies in."""
+    return f"{ROOMS}/{table.rstrip('/').rpartition('/')[2]}" + (f"/{home}" if home else "")
+
+
 def sizes_of(record: CommitRecord) -> Mapping[str, int]:
     """Return the sizes of the data files that others see of a version, those of the tables below it included."""
     sizes = {each.path: each.bytes for each in record.files}
@@ -43,9 +56,12 @@ def sizes_of(record: CommitRecord) -> Mapping[str, int]:
 
 
 def is_shown(name: str) -> bool:
-    """Say whether others take a path below a table's folder for something of the table's."""
-    own = name.startswith(f"{OWN_FOLDER}/") and not name.startswith(f"{QUARANTINE}/")
-    return bool(name) and not name.endswith("/") and not own and not any(part in name for part in _OF_CHILDREN)
+    """Say whether a path below a table's folder is that of something that others see of it.
+
+    Of the rooms of the tables that came with it those are the records.
+    """
+    is_own = name.startswith(f"{ROOMS}/") and not (f"/{COMMITS}/" in name and name.endswith(RECORD))
+    return bool(name) and not name.endswith("/") and not is_own
 
 
 def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[CommitRecord]) -> None:
@@ -53,25 +69,26 @@ def show(store: ObjectStore, table: str, record: CommitRecord, former: Iterable[
     wanted = view_of(record)
     there = {name: each.size for name, each in list_visible(store, table).items()}
     sizes = {each.path: each.bytes for each in record.files}
-    kept = f"{OWN_FOLDER}/kept/{record.id}"
+    room = room_of(table)
+    kept = f"{room}/{KEPT}/{record.id}"
     missing = {
         f"{table}/{name}": home
         for name, home in wanted.items()
         if there.get(name, -1) != sizes.get(name, -2) or name in record.aside
     }
     # What others have written over is copied once, before it is mended: from then on it is Mason's again.
-    copied = list_all(store, f"{table}/{kept}") if record.aside else {}
+    copied = list_all(store, kept) if record.aside else {}
     aside = [
         name
         for name in record.aside
-        if name in there and (name not in copied if name in wanted else _is_still(record, name, there))
+        if name in there and (kept_name(name) not in copied if name in wanted else _is_still(record, name, there))
     ]
     strangers = [name for name in aside if name not in wanted]
     with ThreadPoolExecutor(_AT_ONCE) as pool:
-        list(pool.map(lambda name: store.copy(f"{table}/{name}", f"{table}/{kept}/{name}"), aside))
+        list(pool.map(lambda name: store.copy(f"{table}/{name}", f"{kept}/{kept_name(name)}"), aside))
         # The tables below a table are read by their copies: a record comes after what it names, and goes before it.
         for part in _split_names(missing, last=_is_record):
-            list(pool.map(lambda name: store.copy(f"{table}/{missing[name]}", name), part))
+            list(pool.map(lambda name: store.copy(f"{room}/{missing[name]}", name), part))
     old = {name for each in former for name in view_of(each)} - set(wanted)
     for part in _split_names([*sorted(old & set(there)), *strangers], last=lambda name: not _is_record(name)):
         store.delete(f"{table}/{name}" for name in part)

@@ -1,8 +1,8 @@
 """The commit of a plain-Parquet table on an object store, which has no rename.
 
-A job writes into a prefix of its own, `_mason/data/<job>/`, where its files stay. A version is committed by writing
-its record, `_mason/commits/<number>.json`, on the condition that there is none of that number: of two writers one wins.
-What others see of the table follows in `object_view`; a command that dies in between is finished by the next one.
+A job writes into a prefix of its own in the table's room, `data/<job>/`, where its files stay. A version is committed
+by writing its record, `commits/<number>.commit`, on the condition that there is none of that number: of two writers one
+wins. What others see of the table follows in `object_view`; a command that dies in between is finished by the next one.
 """
 
 from __future__ import annotations
@@ -18,10 +18,8 @@ from typing import TYPE_CHECKING, ClassVar
 from mason.errors import Conflict, MasonError, Unsupported
 from mason.pipeline.storage.object_store import ObjectStore, StoredObject
 from mason.pipeline.tables.commit import (
-    COMMITS,
-    DATA,
+    AGAIN,
     NO_FILES,
-    OWN_FOLDER,
     ChangedMeanwhile,
     CommitRecord,
     CommittedFile,
@@ -41,25 +39,23 @@ from mason.pipeline.tables.object_records import (
     is_still,
     number_paths,
 )
-from mason.pipeline.tables.object_room import check_room_at
 from mason.pipeline.tables.object_strangers import Below, Versions, files_of_version, look_below
-from mason.pipeline.tables.object_view import list_all, show
+from mason.pipeline.tables.object_view import list_all, list_homes, show
+from mason.pipeline.tables.places import check_prefix
+from mason.pipeline.tables.room import COMMITS, DATA, LEASE, LEASES, QUARANTINE, RECORD, ROOMS, room_of
 
 if TYPE_CHECKING:
     from mason.pipeline.storage.file_stamp import FileStamp
 
 LOG = logging.getLogger("mason.pipeline")
-LEASES = f"{OWN_FOLDER}/leases"
 TURN_SECONDS = 30.0
 _SHOWN = ".shown"
 _CAME_ALONG = "-"
 """In the name of a record: it was copied here with the commit of the table above, see `CommitRecord.place`."""
-_AGAIN = "Run it again."
 _ADVICE = (
     "Restore it from a backup, or from an earlier version of the object. Without one, delete it: the table is then "
     "what the record before it says, if its files were not removed since."
 )
-_TOLD = 5
 
 
 class TableObjects:
@@ -77,6 +73,7 @@ class TableObjects:
     ) -> None:
         """`goes_back` is for the way out of damage: files that others have written over do not stop a version."""
         self._store, self.path = store, path
+        self.room = room_of(path) if "/" in path else f"{path}/{ROOMS}/"  # a bucket is no table: nothing is there
         self.foreign, self._goes_back = foreign, goes_back
 
     def current(self) -> CommitRecord | None:
@@ -101,6 +98,11 @@ class TableObjects:
             if not record.adds:
                 return
 
+    def quarantine(self) -> Sequence[str]:
+        current = self.current()
+        beside = current.beside.items() if current else ()
+        return sorted(f"{self.room}/{home}" for name, home in beside if name.startswith(f"{QUARANTINE}/"))
+
     def check_room(self) -> None:
         """See that no tables lie below the prefix, and that it is in none: what others see below it is moved aside.
 
@@ -109,7 +111,7 @@ class TableObjects:
         Raises:
             BadPath: some do, it is in one, or it is a whole bucket.
         """
-        check_room_at(self._store, self.path, is_table=bool(self._commits()))
+        check_prefix(self._store, self.path, is_table=bool(self._commits()))
 
     @contextlib.contextmanager
     def stage(self, job: str) -> Iterator[str]:
@@ -119,9 +121,9 @@ class TableObjects:
             BadPath: there are tables below the prefix, which would go with it.
             Unsupported: the store does not keep conditions, so that two writers could undo each other.
         """
-        if not self._store.keeps_conditions(self.path):
-            raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
         self.check_room()
+        if not self._store.keeps_conditions(self.room):
+            raise Unsupported(f"{self.path} is on a store without conditional writes: no table can be written there.")
         self.sweep()
         with self._hold_staging(job, self._lease(job)) as staging:
             yield staging
@@ -135,16 +137,16 @@ class TableObjects:
         """
         lease = self._lease(job)
         if not lease.take_over():
-            raise Conflict(f"What was written for {self.path} was removed, since its job seemed dead.", hint=_AGAIN)
+            raise Conflict(f"What was written for {self.path} was removed, since its job seemed dead.", hint=AGAIN)
         with self._hold_staging(job, lease) as staging:
             yield staging
 
     def _lease(self, job: str) -> Lease:
-        return Lease(self._store, f"{self.path}/{LEASES}/{job}.json", job)
+        return Lease(self._store, f"{self.room}/{LEASES}/{job}{LEASE}", job)
 
     @contextlib.contextmanager
     def _hold_staging(self, job: str, lease: Lease) -> Iterator[str]:
-        staging = f"{self.path}/{DATA}/{job}"
+        staging = f"{self.room}/{DATA}/{job}"
         with lease:
             self._leases[staging] = lease
             try:
@@ -176,7 +178,8 @@ class TableObjects:
         """
         lease = self._leases[staging]
         with self._in_turn("commit"):
-            there = list_all(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+            # First: what is committed after it was listed is no stranger's.
+            there, homes = list_all(self._store, self.path), list_homes(self._store, self.path)
             commits, done = self._list_records()
             versions = self._versions(commits, done)
             current = versions.current
@@ -191,11 +194,14 @@ class TableObjects:
                 kept=kept,
                 may_follow=may_follow,
             )
-            completed = complete_record(self._store, self.path, staging, record, current, kept)
-            found = look_below(self._store, there, versions)
+            completed = complete_record(self._store, self.room, staging, record, current, kept)
+            found = look_below(self._store, self.path, there, homes, versions)
             completed = replace(
                 with_foreign(completed, self.foreign, adopted, found.strangers),
-                aside=[*self._aside(found, current, there, adopted), *files_in_the_way(current, completed)],
+                aside=[
+                    *self._aside(found, current, {**there, **homes}, adopted),
+                    *files_in_the_way(current, completed),
+                ],
             )
             if not lease.claim(completed.number):
                 raise ChangedMeanwhile(self.path, self.current())
@@ -215,19 +221,19 @@ class TableObjects:
         command is not at it any more. A writer does not wait for that, see `sweep`; but readers come often, and would
         all copy what the command that committed is copying.
         """
-        own, _ = self._store.children(f"{self.path}/{OWN_FOLDER}")  # one request, where nobody has written yet
-        if LEASES.removeprefix(f"{OWN_FOLDER}/") in own:
+        own, _ = self._store.children(self.room)  # one request, where nobody has written yet
+        if LEASES in own:
             self._sweep_leases_if_allowed()
-        return COMMITS.removeprefix(f"{OWN_FOLDER}/") in own and self._settle_newest()
+        return COMMITS in own and self._settle_newest()
 
     def _settle_newest(self) -> bool:
-        found = {each.path.rpartition("/")[2]: each for each in self._store.below(f"{self.path}/{COMMITS}")}
-        newest = max((name for name in found if name.endswith(".json")), default="")
+        found = {each.path.rpartition("/")[2]: each for each in self._store.below(f"{self.room}/{COMMITS}")}
+        newest = max((name for name in found if name.endswith(RECORD)), default="")
         if _CAME_ALONG in newest:
             return TableObjects(self._store, self.path.rpartition("/")[0]).settle()
         if not newest:
             return False
-        is_shown = found.get(newest.removesuffix(".json") + _SHOWN)
+        is_shown = found.get(newest.removesuffix(RECORD) + _SHOWN)
         if (is_shown or found[newest]).age_seconds <= EXPIRY_SECONDS:
             return False
         if not is_shown and self._is_at_work(self._find_commit_of(int(newest[:8]))):
@@ -238,8 +244,8 @@ class TableObjects:
         return True
 
     def _is_at_work(self, job: str | None) -> bool:
-        leases = self._store.below(f"{self.path}/{LEASES}")
-        return any(each.path.endswith(f"/{job}.json") and each.age_seconds <= EXPIRY_SECONDS for each in leases)
+        leases = self._store.below(f"{self.room}/{LEASES}")
+        return any(each.path.endswith(f"/{job}{LEASE}") and each.age_seconds <= EXPIRY_SECONDS for each in leases)
 
     @contextlib.contextmanager
     def _commit_in_spite_of_signals(self) -> Iterator[None]:
@@ -254,7 +260,7 @@ class TableObjects:
         self._sweep_leases()
 
     def _sweep_leases(self) -> None:
-        for lease in list(self._store.below(f"{self.path}/{LEASES}")):
+        for lease in list(self._store.below(f"{self.room}/{LEASES}")):
             sweep_lease(self._store, lease, self._find_commit_of, self._remove)
 
     def _sweep_leases_if_allowed(self) -> None:
@@ -269,9 +275,9 @@ class TableObjects:
         Raises:
             ChangedFiles: somebody else has written over files of the table, as others see them.
         """
-        there = list_all(self._store, self.path)  # first: what is committed after it was listed is no stranger's
+        there, homes = list_all(self._store, self.path), list_homes(self._store, self.path)
         commits, done = self._list_records()
-        found = look_below(self._store, there, self._versions(commits, done))
+        found = look_below(self._store, self.path, there, homes, self._versions(commits, done))
         if found.changed:
             raise ChangedFiles(self.path, found.changed)
         return found.strangers
@@ -280,7 +286,7 @@ class TableObjects:
         seen = self._versions_to_read(commits, done)
 
         def seconds_since_switch() -> float | None:
-            there = self._store.below(f"{self.path}/{COMMITS}")
+            there = self._store.below(f"{self.room}/{COMMITS}")
             markers = {each.path: each.age_seconds for each in there if each.path.endswith(_SHOWN)}
             return markers.get(done.get(seen[0].number, ""))
 
@@ -299,7 +305,7 @@ class TableObjects:
             own |= names & files_of_version(each)
             children.update(each.child_folders)
         for child in children:
-            own |= {name for name in names if name.startswith(f"{child}/{OWN_FOLDER}/")}
+            own |= {name for name in names if name.startswith(f"{ROOMS}/{child}/")}
             if any(name.startswith(f"{child}/") for name in names - own):
                 records = TableObjects(self._store, f"{self.path}/{child}").history()
                 own |= names & {f"{child}/{file.path}" for record in records for file in record.files}
@@ -345,7 +351,7 @@ class TableObjects:
             half_shown = list(seen[:1])
             if max(self._commits(), default=0) == newest:
                 half_shown = []
-                self._store.write_new(self._place(newest).removesuffix(".json") + _SHOWN, b"")
+                self._store.write_new(self._place(newest).removesuffix(RECORD) + _SHOWN, b"")
 
     def _versions_to_read(self, commits: Mapping[int, str], done: Mapping[int, str]) -> Sequence[CommitRecord]:
         """The newest version, and those before it back to the last that was shown whole, or may have been."""
@@ -373,18 +379,18 @@ class TableObjects:
 
     def _list_records(self) -> tuple[Mapping[int, str], Mapping[int, str]]:
         """The paths of the records, and of what says that others see them, by their numbers."""
-        paths = [each.path for each in self._store.below(f"{self.path}/{COMMITS}")]
-        return number_paths(paths, ".json"), number_paths(paths, _SHOWN)
+        paths = [each.path for each in self._store.below(f"{self.room}/{COMMITS}")]
+        return number_paths(paths, RECORD), number_paths(paths, _SHOWN)
 
     def _find_commit_of(self, number: int) -> str | None:
         record = self._read(self._place(number))
         return record.id if record else None
 
     def _remove(self, job: str) -> None:
-        self._store.delete([each.path for each in self._store.below(f"{self.path}/{DATA}/{job}")])
+        self._store.delete([each.path for each in self._store.below(f"{self.room}/{DATA}/{job}")])
 
     def _place(self, number: int) -> str:
-        return f"{self.path}/{COMMITS}/{number:08}.json"
+        return f"{self.room}/{COMMITS}/{number:08}{RECORD}"
 
     def _write(self, record: CommitRecord) -> bool:
         return self._store.write_new(self._place(record.number), encode_record(record)) is not None

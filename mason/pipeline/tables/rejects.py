@@ -11,12 +11,10 @@ import pyarrow.fs as pafs
 
 from mason.engines.storage.models.location import Location
 from mason.errors import PathNotFound, UnreadableFile
-from mason.pipeline.storage.address import abilities_of, open_filesystem
+from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import require_inside
-from mason.pipeline.tables.files import newest_commit
+from mason.pipeline.tables.commit import open_table
 from mason.util.view import View
-
-FOLDER = "_mason/quarantine"
 
 
 @dataclass(frozen=True)
@@ -73,11 +71,7 @@ def _reject(path: str, number: int, line: bytes) -> Reject:
 
 
 def _quarantine_files(filesystem: pafs.FileSystem, table: Location) -> list[str]:
-    commit = None if abilities_of(table.storage).exchanges_folders else newest_commit(table)
-    if commit:
-        shown = sorted(name for name in commit.beside if name.startswith(f"{FOLDER}/"))
-        return [f"{table.path}/{commit.beside[name]}" for name in shown]
-    if filesystem.get_file_info(table.path).type == pafs.FileType.NotFound:
+    found = open_table(table).quarantine()
+    if not found and filesystem.get_file_info(table.path).type == pafs.FileType.NotFound:
         raise PathNotFound(str(table))
-    folder = pafs.FileSelector(f"{table.path}/{FOLDER}", allow_not_found=True)
-    return sorted(each.path for each in filesystem.get_file_info(folder))
+    return sorted(found)

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Sequence
 from mason.engines.execution.models.job import Job
 from mason.engines.storage.models.location import Location, locations_in
 from mason.errors import BadPath, Unsupported
-from mason.pipeline.storage.address import abilities_of
+from mason.pipeline.storage.address import abilities_of, open_filesystem
+from mason.pipeline.storage.files import require_inside
 from mason.pipeline.tables.commit import open_table
 from mason.pipeline.tables.foreign_files import Foreign, check_foreign, describe_kept
 
@@ -50,7 +51,8 @@ def check_output(inputs: Sequence[Location], output: Location, foreign: str = Fo
     """See that a table can be written to the output; it may be one of the inputs.
 
     Raises:
-        BadPath: it lies inside an input, or the other way round, or holds what must not go.
+        BadPath: it lies inside an input, or the other way round, or holds what must not go; or what belongs to it
+            besides its data would lie outside of the folders that may be used.
         ForeignFiles, ChangedFiles: it is a table that holds data of others, or over whose files they have written.
         Unsupported: no table can be committed in its storage.
     """
@@ -58,6 +60,7 @@ def check_output(inputs: Sequence[Location], output: Location, foreign: str = Fo
     for place in inputs:
         check_apart(place, output)
     table = open_table(output, foreign)
+    require_inside(open_filesystem(output.storage), table.room)
     table.check_room()
     check_foreign(table, str(output))
 

@@ -48,6 +48,7 @@ class StepPath(Location):
     def is_whole(self) -> bool:
         """Say whether what was written there still is: a file or a folder, and of a table each of its files."""
         from mason.pipeline.tables.commit import DamagedRecord, open_table
+        from mason.pipeline.tables.room import DATA
 
         if not self.exists():
             return False
@@ -58,10 +59,10 @@ class StepPath(Location):
         if commit is None:
             return True
         if abilities_of(self.storage).opens_paths:
-            return all((Path(self.path) / each.place).exists() for each in commit.files)
-        base = self.path.rstrip("/") + "/"
-        there = {each.path.removeprefix(base) for each in open_objects(self.storage).below(self.path)}
-        return all(each.place in there for each in commit.files)
+            return all(Path(each.place_in(self.path)).exists() for each in commit.files)
+        objects, table = open_objects(self.storage), open_table(self)
+        there = {each.path for folder in (self.path, f"{table.room}/{DATA}") for each in objects.below(folder)}
+        return all(each.place_in(self.path.rstrip("/")) in there for each in commit.files)
 
     def fingerprint(self) -> str:
         """Return what tells the files at the path from any other, without reading them.

@@ -285,7 +285,7 @@ def _scan(place: Location, version: str) -> Scan:
     if not version:
         return plan_scan(place)
     found = find_version(place, version)
-    return plan_scan(place.beside(found.folder or place.path), commit=found.commit)
+    return plan_scan(place, commit=found.commit)
 
 
 def _describe_table(table: TableInput) -> dict[str, Any]:

@@ -19,6 +19,9 @@ from mason.pipeline.reading.request import ReadOptions, choose_columns
 from mason.pipeline.reading.scan import Scan, plan_scan
 from mason.pipeline.reading.view import TableView
 from mason.pipeline.storage.address import open_filesystem
+from mason.pipeline.tables.commit import open_table
+from mason.pipeline.tables.foreign_files import list_names
+from mason.pipeline.tables.room import OWN_FOLDER
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 from mason.pipeline.work.output_place import check_output, overlap
 from mason.pipeline.work.record_parts import describe_columns, where_given
@@ -125,3 +128,26 @@ def _check_places(job: ExplodeJob) -> None:
             hint="Give the tables a folder of their own.",
         )
     check_output([], job.output, job.foreign)
+    _check_database(job.output, job.foreign)
+
+
+def _check_database(output: Location, foreign: str) -> None:
+    """See that nothing is where the tables are going to be but what an explode has put there.
+
+    Raises:
+        BadPath: there is.
+    """
+    table = open_table(output, foreign)
+    current = table.current()
+    if current and not current.child_folders:
+        raise BadPath(f"{output} is a table already.", hint="Give the tables a folder of their own.")
+    found = table.strangers()
+    tables = current.child_folders if current else ()
+    folders = (f"{OWN_FOLDER}/", *(f"{each}/" for each in tables))  # entries of a catalog may be there
+    others = [name for name in (*found.data, *found.others) if not name.startswith(folders)]
+    if others:
+        raise BadPath(
+            f"{output} becomes a folder with a table in each of its folders, and holds other things: "
+            f"{list_names(others)}.",
+            hint="Give the tables a folder of their own.",
+        )

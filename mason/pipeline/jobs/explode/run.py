@@ -1,6 +1,6 @@
 """Runs an explode: tasks until everything fits, the sums, and one commit for all tables.
 
-The tables are folders of one output, each with a commit record of its own, so that any reader takes it for a table. All
+The tables are folders of one output, a database, each with a commit record of its own beside it. All
 are staged together and become visible in one step, when the output's own folder is exchanged: there is no moment at
 which a child shows rows of which the parent knows nothing.
 """
@@ -31,6 +31,7 @@ from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.blocks import write_bytes
 from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.commit import CommitRecord, CommittedFile
+from mason.pipeline.tables.room import room_of
 from mason.pipeline.types.column_types import NOTHING, Evidence, merge
 from mason.pipeline.types.evidence_json import decode, encode_schema
 from mason.pipeline.work.base import Progress
@@ -140,7 +141,7 @@ def _write_record(staged: StagedTable, table: WrittenTable, plan: ExplodePlan) -
     prepared = staged.prepare(table.files, RowSums(table.rows, table.rows), table.flat.schema, details=details)
     before, now = staged.output.expected, datetime.now(UTC).isoformat(timespec="microseconds")
     record = replace(prepared, number=before.number + 1 if before else 1, created_at=now)
-    place = f"{staged.folder}/{table.flat.folder}/{record.place}"
+    place = f"{room_of(f'{staged.folder}/{table.flat.folder}')}/{record.place}"
     make_folder(staged.filesystem, place.rpartition("/")[0])
     write_bytes(staged.filesystem, place, json.dumps(record.to_dict(), indent=1).encode())
 

@@ -13,8 +13,9 @@ from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.file_stamp import FileStamp, file_stamp
 from mason.pipeline.storage.files import DataFile, list_files, partition_of
 from mason.pipeline.storage.format_names import is_archive
-from mason.pipeline.tables.commit import DATA, TableStore
+from mason.pipeline.tables.commit import TableStore
 from mason.pipeline.tables.foreign_files import Foreign
+from mason.pipeline.tables.room import DATA, ROOMS
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def list_adopted(job: MergeJob, table: TableStore, inputs: Sequence[DataFile]) -
     paths, names = {each.path for each in inputs if is_same_storage}, {each.name for each in inputs}
     found = {each.name: each for each in there if each.name in strangers and each.path not in paths}
     found |= {
-        name: _file_in_version_folder(filesystem, output, name) for name in strangers if name.startswith(f"{DATA}/")
+        name: _file_in_version_folder(filesystem, output, name) for name in strangers if name.startswith(f"{ROOMS}/")
     }
     stamps = {name: file_stamp(filesystem, found[name].path) for name in sorted(found)}
     return [
@@ -64,9 +65,10 @@ def describe_adopted(adopted: AdoptedFile) -> str:
 
 def _file_in_version_folder(filesystem: pafs.FileSystem, output: str, name: str) -> DataFile:
     """A file in the folder of a version, which somebody has put there by way of a catalog."""
-    _, _, inside = name.removeprefix(f"{DATA}/").partition("/")
-    size = filesystem.get_file_info(f"{output}/{name}").size or 0
-    return DataFile(path=f"{output}/{name}", name=inside, size=size, partition=partition_of(inside.rpartition("/")[0]))
+    _, _, inside = name.removeprefix(f"{ROOMS}/").partition("/")[2].removeprefix(f"{DATA}/").partition("/")
+    path = f"{output.rstrip('/').rpartition('/')[0]}/{name}"
+    size = filesystem.get_file_info(path).size or 0
+    return DataFile(path=path, name=inside, size=size, partition=partition_of(inside.rpartition("/")[0]))
 
 
 def _with_own_name(file: DataFile, output: str, taken: Collection[str]) -> DataFile:

@@ -33,7 +33,8 @@ from mason.pipeline.storage.file_stamp import file_stamp
 from mason.pipeline.storage.files import DataFile, make_folder, partition_of
 from mason.pipeline.tables.commit import ChangedMeanwhile, CommitRecord, open_table
 from mason.pipeline.tables.foreign_files import Foreign, check_foreign
-from mason.pipeline.tables.rejects import FOLDER, Reject, read_quarantine
+from mason.pipeline.tables.rejects import Reject, read_quarantine
+from mason.pipeline.tables.room import QUARANTINE
 from mason.pipeline.types.column_types import NOTHING
 from mason.pipeline.types.sql_types import parse_given_schema
 from mason.pipeline.work.base import Outcome, Progress
@@ -285,14 +286,13 @@ def _tell_origins(
 def _take_out(filesystem: pafs.FileSystem, plan: ReplayPlan, staging: str) -> None:
     """Stage the quarantine without the records that go back; its other files are carried over by the commit."""
     left = 0
-    selector = pafs.FileSelector(f"{plan.job.table.path}/{FOLDER}", allow_not_found=True)
-    for info in filesystem.get_file_info(selector):
-        lines = read_bytes(filesystem, info.path).splitlines(keepends=True)
+    for path in open_table(plan.job.table).quarantine():
+        lines = read_bytes(filesystem, path).splitlines(keepends=True)
         remaining = [line for line in lines if json.loads(line)["Id"] not in plan.replaced]
         left += len(remaining)
         if len(remaining) < len(lines):
-            make_folder(filesystem, f"{staging}/{FOLDER}")
-            write_bytes(filesystem, f"{staging}/{FOLDER}/{info.base_name}", b"".join(remaining))
+            make_folder(filesystem, f"{staging}/{QUARANTINE}")
+            write_bytes(filesystem, f"{staging}/{QUARANTINE}/{path.rpartition('/')[2]}", b"".join(remaining))
     if left != plan.unchanged + plan.others:
         current = open_table(plan.job.table).current()
         if current is None or current.id != plan.base.id:

@@ -77,7 +77,7 @@ class ReadyTable:
         commit = self.scan.commit
         assert commit is not None
         place = self.scan.location
-        files = [f"{place.path}/{each.place}" for each in commit.files]
+        files = [each.place_in(place.path) for each in commit.files]
         keys, stored = list(commit.partition_keys), self.scan.schema
         schema = sql_schema(stored)
         converted = [each.name for each in schema if each.type != stored.field(each.name).type]

@@ -61,7 +61,7 @@ class BaseTable:
         if not abilities_of(output.storage).exchanges_folders:
             return True
         filesystem = open_filesystem(output.storage)
-        found = filesystem.get_file_info([f"{output.path}/{each.place}" for each in self.commit.files])
+        found = filesystem.get_file_info([each.place_in(output.path) for each in self.commit.files])
         return all(each.type != pafs.FileType.NotFound for each in found)
 
     def plan_files(self, output: Location) -> list[PlannedFile]:
@@ -76,7 +76,7 @@ def _digits_in(output: Location, commit: CommitRecord, column: pa.Field) -> Evid
 
     filesystem, largest = open_filesystem(output.storage), Decimal(0)
     for each in commit.files:
-        with filesystem.open_input_file(f"{output.path}/{each.place}") as source:
+        with filesystem.open_input_file(each.place_in(output.path)) as source:
             stored = open_parquet(source).metadata
         for group in map(stored.row_group, range(stored.num_row_groups)):
             chunks = (group.column(number) for number in range(group.num_columns))
@@ -100,7 +100,7 @@ def _plan_file(
     evidence: Mapping[str, Evidence],
     format_: str,
 ) -> PlannedFile:
-    path = f"{output.path}/{committed.place}"
+    path = committed.place_in(output.path)
     found = file_stamp(filesystem, path) or FileStamp(committed.bytes, 0)  # one that is gone is missed by its reader
     constants = partition_of(committed.path.rpartition("/")[0])
     columns = {name: seen for name, seen in evidence.items() if name not in constants}

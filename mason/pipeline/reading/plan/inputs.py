@@ -20,6 +20,7 @@ from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.archives import expand_archives
 from mason.pipeline.storage.files import DataFile, describe_links, list_files, without_strangers
 from mason.pipeline.storage.format_names import FORMATS, unknown_packing
+from mason.pipeline.tables.commit import FormerLayout
 from mason.pipeline.tables.files import find_files, newest_commit
 
 
@@ -31,7 +32,10 @@ def list_inputs(filesystem: pafs.FileSystem, request: ReadRequest) -> tuple[list
         NoData: there are none.
         PlanRefused: some are packed in a way that cannot be read: leaving them out would lose their rows.
     """
-    listed = find_files(filesystem, request.location, strict=True)  # what is left out would be lost
+    try:
+        listed = find_files(filesystem, request.location, strict=True)  # what is left out would be lost
+    except FormerLayout:  # only its data files are read
+        listed = list_files(filesystem, request.location.path, strict=True)
     expanded = expand_archives(filesystem, listed)
     if expanded.problems:
         raise PlanRefused(expanded.problems.values())
@@ -72,7 +76,10 @@ def plan_own_files(request: ReadRequest, files: Sequence[DataFile]) -> list[Plan
     Raises:
         PlanRefused: another job has committed to the table since the files were listed.
     """
-    commit = newest_commit(request.location)
+    try:
+        commit = newest_commit(request.location)
+    except FormerLayout:
+        return []
     if commit is None or commit.format == "parquet" or commit.format not in FORMATS or request.options.input_format:
         return []
     known = {each.file.path: each for each in BaseTable.of(commit).plan_files(request.location)}

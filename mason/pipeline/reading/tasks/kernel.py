@@ -30,6 +30,7 @@ from mason.pipeline.reading.tasks.text_blocks import fit_texts, is_text_at
 from mason.pipeline.storage.address import open_filesystem
 from mason.pipeline.storage.files import make_folder
 from mason.pipeline.tables.rejects import Reject
+from mason.pipeline.tables.room import QUARANTINE, REJECTS
 from mason.pipeline.types.column_types import NOTHING, Evidence, decide, evidence_of, merge, storable
 from mason.pipeline.types.evidence_json import decode_schema, encode
 from mason.pipeline.types.given_types import Fitted, describe_type
@@ -143,7 +144,7 @@ class _TaskRun:
 
     @property
     def _quarantine_path(self) -> str:
-        return f"_mason/quarantine/{self._attempt}.jsonl"
+        return f"{QUARANTINE}/{self._attempt}{REJECTS}"
 
     def _new_sink(self) -> Sink:
         place = SinkPlace(self._filesystem, self._staging.path, f"part-{self._attempt}")

@@ -12,8 +12,8 @@ from mason.engines.storage.models.location import Location
 from mason.pipeline.reading.tasks.task import TaskResult
 from mason.pipeline.storage.address import abilities_of_files, open_filesystem
 from mason.pipeline.storage.asking import ask_ahead
-from mason.pipeline.tables.commit import OWN_FOLDER, CommittedFile
-from mason.pipeline.tables.rejects import FOLDER
+from mason.pipeline.tables.commit import CommittedFile
+from mason.pipeline.tables.room import OWN_FOLDER, QUARANTINE
 
 _AT_ONCE = 16
 
@@ -33,7 +33,7 @@ def describe_staged_files(filesystem: pafs.FileSystem, staging: str, paths: Iter
 def quarantine_files(filesystem: pafs.FileSystem, staging: str, results: Iterable[TaskResult]) -> list[str]:
     """Return the quarantine of accepted attempts, and remove that of others."""
     accepted = [f"{staging}/{result.quarantine}" for result in results if result.quarantine]
-    for path in _below(filesystem, f"{staging}/{FOLDER}")[0]:
+    for path in _below(filesystem, f"{staging}/{QUARANTINE}")[0]:
         if path not in accepted:
             filesystem.delete_file(path)
     return accepted
